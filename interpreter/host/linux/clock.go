@@ -1,0 +1,37 @@
+package linux
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hostler/interpreter/host"
+)
+
+// clock is the kernel's.
+type clock struct{}
+
+var _ host.Clock = clock{}
+
+// Now is the wall-clock time.
+func (clock) Now() time.Time { return time.Now() }
+
+// Monotonic is CLOCK_MONOTONIC, which units are timed with.
+func (clock) Monotonic() time.Duration {
+	var ts unix.Timespec
+	// It cannot fail: the clock exists and the pointer is valid.
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
+	return time.Duration(ts.Nano())
+}
+
+// Sleep waits for d or until ctx is done.
+func (clock) Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return ctx.Err()
+}
