@@ -1,0 +1,53 @@
+package thing
+
+import (
+	"context"
+	"strings"
+
+	"hostler/interpreter/host"
+)
+
+// maxOrder bounds how many units are asked when orders are followed.
+const maxOrder = 128
+
+// holdsUp says whether units that are ordered after this one may have to wait
+// for it. A target that has not been reached may be started with them.
+func holdsUp(u host.UnitState) bool {
+	return u.JobType != "" || strings.HasSuffix(u.Name, ".target") && u.ActiveState != "active"
+}
+
+// WaitsFor says whether a start of unit could not go on before the unit own is
+// done, because it is own itself or ordered after it, directly or through
+// targets that have not been reached and units that wait for their own turn.
+// Whoever runs inside own must not wait for such a start.
+func WaitsFor(ctx context.Context, u host.UnitView, unit host.UnitState, own string) (bool, error) {
+	if own == "" {
+		return false, nil
+	}
+	seen := map[string]bool{unit.Name: true}
+	queue := []host.UnitState{unit}
+	for len(queue) > 0 && len(seen) < maxOrder {
+		next := queue[0]
+		queue = queue[1:]
+		if next.Name == own {
+			return true, nil
+		}
+		for _, before := range next.After {
+			if before == own {
+				return true, nil
+			}
+			if seen[before] {
+				continue
+			}
+			seen[before] = true
+			earlier, err := u.Unit(ctx, before)
+			if err != nil {
+				return false, err
+			}
+			if holdsUp(earlier) {
+				queue = append(queue, earlier)
+			}
+		}
+	}
+	return false, nil
+}
