@@ -1,0 +1,145 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"hostler/interpreter/block"
+)
+
+// MainFile is the file of a recipe directory that holds the recipe.
+const MainFile = "recipe.hcl"
+
+// Source gives the files of a recipe: a directory, one file, or an embedded
+// tree.
+type Source interface {
+	block.Assets
+	// Name says where the recipe is. It is unique: two sources of one name
+	// are the same recipe.
+	Name() string
+	// Main returns the recipe's text and the name that ranges show for it.
+	Main() (filename string, src []byte, err error)
+}
+
+// Loader opens the sources of use blocks.
+type Loader interface {
+	// Open opens the recipe that ref names in a use block of the recipe from.
+	Open(from Source, ref string) (Source, error)
+}
+
+// tree is a recipe in a file tree.
+type tree struct {
+	fsys fs.FS
+	top  string // what stands for the tree's root in names
+	dir  string // the recipe's directory in the tree, "." for its root
+	main string // base name of the recipe's file
+}
+
+// Tree is the recipe in the directory dir of a file tree, "." for its root.
+// top stands for the tree's root in messages, for example "recipe:".
+func Tree(top string, fsys fs.FS, dir string) Source {
+	return &tree{fsys: fsys, top: top, dir: path.Clean(dir), main: MainFile}
+}
+
+// Open is the recipe at a path of the machine the program runs on: a directory
+// or one .hcl file, whose assets are read from its directory.
+func Open(name string) (Source, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return directory(name, MainFile), nil
+	}
+	switch filepath.Ext(name) {
+	case ".hcl", ".json":
+		return directory(filepath.Dir(name), filepath.Base(name)), nil
+	}
+	return nil, fmt.Errorf("%s is no recipe: give a directory with %s, or a file whose name ends in .hcl", name, MainFile)
+}
+
+func directory(dir, main string) *tree {
+	return &tree{fsys: jail(dir), top: filepath.ToSlash(filepath.Clean(dir)), dir: ".", main: main}
+}
+
+// jail is a directory that no name or link leaves.
+type jail string
+
+func (j jail) Open(name string) (fs.File, error) {
+	root, err := os.OpenRoot(string(j))
+	if err != nil {
+		return nil, err
+	}
+	file, err := root.Open(filepath.FromSlash(name))
+	return file, errors.Join(err, root.Close())
+}
+
+func (t *tree) Name() string { return t.join(t.main) }
+
+// join is the display name of a file of the recipe.
+func (t *tree) join(name string) string {
+	if strings.HasSuffix(t.top, ":") {
+		return t.top + path.Join(t.dir, name)
+	}
+	return path.Join(t.top, t.dir, name)
+}
+
+func (t *tree) Main() (string, []byte, error) {
+	src, err := fs.ReadFile(t.fsys, path.Join(t.dir, t.main))
+	return t.Name(), src, err
+}
+
+// ReadFile reads a file of the recipe.
+func (t *tree) ReadFile(name string) ([]byte, error) {
+	if !fs.ValidPath(name) || name == "." {
+		return nil, fmt.Errorf("%q is no name of a file of the recipe: write a clean path relative to the recipe's directory", name)
+	}
+	return fs.ReadFile(t.fsys, path.Join(t.dir, name))
+}
+
+// StandardLoader opens relative paths, and recipes shipped in the binary.
+type StandardLoader struct {
+	// Shipped opens recipe:NAME; nil when none are shipped.
+	Shipped func(name string) (Source, error)
+}
+
+// Open opens what a use block names.
+func (l StandardLoader) Open(from Source, ref string) (Source, error) {
+	scheme, rest, hasScheme := strings.Cut(ref, ":")
+	switch {
+	case strings.HasPrefix(ref, "./"), strings.HasPrefix(ref, "../"):
+		return relative(from, ref)
+	case hasScheme && scheme == "recipe" && l.Shipped != nil:
+		return l.Shipped(rest)
+	case hasScheme && scheme == "recipe":
+		return nil, errors.New("no recipes are shipped with this program")
+	case hasScheme && scheme == "oci":
+		return nil, errors.New("recipes in registries are not available yet; put the recipe beside this one and write a relative path")
+	case path.IsAbs(ref):
+		return nil, errors.New("an absolute path ties the recipe to one machine; write a relative path")
+	}
+	return nil, errors.New(`write a relative path that starts with "./" or "../", or "recipe:NAME" for a shipped recipe`)
+}
+
+func relative(from Source, ref string) (Source, error) {
+	t, ok := from.(*tree)
+	if !ok {
+		return nil, fmt.Errorf("%s has no directory that a relative path could start from", from.Name())
+	}
+	if root, local := t.fsys.(jail); local {
+		return Open(filepath.Join(string(root), filepath.FromSlash(ref)))
+	}
+	dir := path.Join(t.dir, ref)
+	if !fs.ValidPath(dir) {
+		return nil, errors.New("the path leaves the tree of recipes")
+	}
+	if path.Ext(dir) == ".hcl" {
+		return &tree{fsys: t.fsys, top: t.top, dir: path.Dir(dir), main: path.Base(dir)}, nil
+	}
+	return Tree(t.top, t.fsys, dir), nil
+}
