@@ -1,0 +1,122 @@
+package report
+
+import (
+	"time"
+)
+
+// Status is the document of status.
+type Status struct {
+	FormatVersion  string       `json:"format_version"`
+	Phase          string       `json:"phase" doc:"absent, installing, complete, resetting or unreadable"`
+	InstallationID string       `json:"installation_id" doc:"empty until the first live run"`
+	Recipe         string       `json:"recipe"`
+	RecipeVersion  string       `json:"recipe_version"`
+	Fingerprint    string       `json:"fingerprint"`
+	Prefix         string       `json:"prefix,omitempty" doc:"when it is not the default"`
+	Unreadable     string       `json:"unreadable,omitempty" doc:"why the record cannot be used"`
+	Drift          []Drift      `json:"drift" doc:"what was changed behind our back"`
+	Pending        []Pending    `json:"pending" doc:"what waits for a machine restart or a repave"`
+	Debts          []Debt       `json:"debts" doc:"restarts that are owed"`
+	LastRun        *LastRun     `json:"last_run" doc:"since boot; null when there was none"`
+	Provisional    bool         `json:"provisional,omitempty" doc:"true when another run was in progress"`
+	Diagnostics    []Diagnostic `json:"diagnostics"`
+}
+
+// Debt is a restart that is owed.
+type Debt struct {
+	Step    string `json:"step" doc:"the step that owes it"`
+	Unit    string `json:"unit"`
+	Machine string `json:"machine,omitempty"`
+	Cause   string `json:"cause" doc:"the step that changed"`
+	Reason  string `json:"reason"`
+}
+
+// LastRun is how the last command that changed the host ended.
+type LastRun struct {
+	Command         string    `json:"command"`
+	Time            time.Time `json:"time"`
+	DurationSeconds float64   `json:"duration_seconds"`
+	Result          string    `json:"result"`
+	Stage           string    `json:"stage,omitempty"`
+	Step            string    `json:"step,omitempty"`
+	Error           string    `json:"error,omitempty"`
+}
+
+// Status writes a status.
+func (t *Text) Status(s Status) {
+	t.row("phase", s.Phase)
+	if s.Unreadable != "" {
+		t.row("why", s.Unreadable)
+	}
+	if s.Recipe != "" {
+		t.row("recipe", s.Recipe+" "+s.RecipeVersion)
+		if s.InstallationID != "" {
+			t.row("installation", s.InstallationID)
+		}
+		t.row("fingerprint", s.Fingerprint)
+	}
+	if s.Prefix != "" {
+		t.row("prefix", s.Prefix)
+	}
+	if r := s.LastRun; r != nil {
+		t.row("last run", r.Command+" "+r.Result+" at "+r.Time.UTC().Format(time.RFC3339))
+		if r.Error != "" {
+			t.row("", r.Error)
+		}
+	}
+	for _, d := range s.Drift {
+		t.row("drift", d.Thing+": "+d.Found+" ("+d.Address+")")
+	}
+	for _, p := range s.Pending {
+		t.row("pending", p.Address+" needs "+p.Needs+": "+p.Reason)
+	}
+	for _, d := range s.Debts {
+		t.row("owes restart", d.Unit+": "+d.Cause+" "+d.Reason)
+	}
+	for _, d := range s.Diagnostics {
+		t.Warning(d)
+	}
+	if s.Provisional {
+		t.Warning(Diagnostic{Severity: "warning", Summary: "Provisional", Detail: "another run is changing the host"})
+	}
+}
+
+func (t *Text) row(name, value string) { t.Out.printf("%-13s %s\n", name, value) }
+
+// Preflight is the document of preflight.
+type Preflight struct {
+	FormatVersion string    `json:"format_version"`
+	Passed        bool      `json:"passed"`
+	ErrorCount    int       `json:"error_count"`
+	WarningCount  int       `json:"warning_count"`
+	Findings      []Finding `json:"findings"`
+}
+
+// Finding is what one requirement found.
+type Finding struct {
+	Address string `json:"address"`
+	// Status is "ok", "warning", "error" or "unknown".
+	Status  string `json:"status" doc:"ok, warning, error or unknown"`
+	Summary string `json:"summary,omitempty"`
+	Advice  string `json:"advice,omitempty"`
+	Range   *Range `json:"range,omitempty"`
+}
+
+// Preflight writes findings, those that pass only when asked for.
+func (t *Text) Preflight(p Preflight) {
+	colors := map[string]string{"ok": green, "warning": yellow, "error": red, "unknown": magenta}
+	for _, f := range p.Findings {
+		if f.Status == "ok" && !t.Verbose {
+			continue
+		}
+		t.Out.printf("  %s %s: %s\n", t.Out.paint(colors[f.Status], f.Status), f.Address, f.Summary)
+		if f.Advice != "" {
+			t.Out.printf("      %s\n", f.Advice)
+		}
+	}
+	if p.Passed {
+		t.Out.printf("The host meets the recipe's requirements (%s, %s).\n", counted(len(p.Findings), "requirement", "requirements"), counted(p.WarningCount, "warning", "warnings"))
+		return
+	}
+	t.Out.printf("The host does not meet the recipe's requirements: %s, %s.\n", counted(p.ErrorCount, "error", "errors"), counted(p.WarningCount, "warning", "warnings"))
+}

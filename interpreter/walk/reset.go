@@ -1,0 +1,177 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"hostler/interpreter/host"
+	"hostler/interpreter/record"
+	"hostler/interpreter/thing"
+)
+
+// EditedError lists things that were edited since we wrote them, so that a
+// reset would lose the edits.
+type EditedError struct{ Things []Drift }
+
+func (e *EditedError) Error() string {
+	var names []string
+	for _, d := range e.Things {
+		names = append(names, string(d.Thing))
+	}
+	return fmt.Sprintf("changed since hostler wrote them: %s; nothing was changed: save what you need and run hostler reset --discard-edits", strings.Join(names, ", "))
+}
+
+// Reset is the walk of an empty recipe: every claim is undone, last one first.
+// It looks at all claims before it changes anything and refuses with an
+// *EditedError; in.Begin then makes the phase durable. Afterwards every claim
+// is looked for again; what is left is a *ResidueError. The record itself is
+// the caller's to remove.
+func Reset(ctx context.Context, in Input) (Result, error) {
+	in.Desired = nil
+	w := newWalker(in)
+	if err := w.start(ctx); err != nil {
+		return w.result, err
+	}
+	if w.Record.Phase != record.Resetting && !w.DiscardEdits {
+		if err := w.refuseEdited(ctx); err != nil {
+			return w.result, err
+		}
+	}
+	if err := w.begin(ctx); err != nil {
+		return w.result, err
+	}
+	for _, c := range w.Record.Claims {
+		w.stage.thing(c.Thing) // an earlier attempt may have touched it
+	}
+	if err := w.undoAll(ctx); err != nil {
+		w.result.Failed++
+		return w.result, err
+	}
+	if err := w.reloadAll(ctx); err != nil {
+		return w.result, err
+	}
+	if err := w.residue(ctx); err != nil {
+		return w.result, err
+	}
+	return w.result, w.leaveStage()
+}
+
+func (w *walker) undoAll(ctx context.Context) error {
+	owned := w.ownedMachines()
+	for _, c := range w.undoOrder() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		skip, err := w.fallsWithMachine(ctx, c, owned)
+		if err != nil {
+			return err
+		}
+		if skip {
+			continue
+		}
+		if err := w.undo(ctx, c.Thing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoOrder is the order in which a reset undoes: last claim first, and the
+// unit that we run in after all others. That it is active is not among them:
+// its stop is queued when everything is done.
+func (w *walker) undoOrder() []record.Claim {
+	var own, others, holding []record.Claim
+	for _, c := range slices.Backward(w.Record.Claims) {
+		switch {
+		case !w.ofOwnUnit(c.Thing) && c.Thing.Kind() == "dir" && holdsAny(c.Thing, own):
+			holding = append(holding, c)
+		case !w.ofOwnUnit(c.Thing):
+			others = append(others, c)
+		case c.Thing.Kind() != "unit-active":
+			own = append(own, c)
+		case c.Origin.Kind == thing.OriginAbsent:
+			w.result.StopOwn = true
+		}
+	}
+	return slices.Concat(others, own, holding)
+}
+
+// holdsAny says whether one of the claims lies below a directory.
+func holdsAny(dir thing.Key, claims []record.Claim) bool {
+	return slices.ContainsFunc(claims, func(c record.Claim) bool { return strings.HasPrefix(c.Thing.Name(), dir.Name()+"/") })
+}
+
+// ofOwnUnit says whether a thing is the unit that we run in, its enablement, or
+// one of its files.
+func (w *walker) ofOwnUnit(key thing.Key) bool {
+	machine, _ := key.Machine()
+	if w.OwnUnit == "" || machine != "" {
+		return false
+	}
+	name := key.Name()
+	switch key.Kind() {
+	case "unit-active", "unit-enabled":
+		return name == w.OwnUnit
+	case "path":
+		return inUnitDir(name) && (path.Base(name) == w.OwnUnit || path.Base(path.Dir(name)) == w.OwnUnit+".d")
+	}
+	return false
+}
+
+// ownedMachines are the machines whose trees we made: what is inside goes with
+// them.
+func (w *walker) ownedMachines() map[string]bool {
+	owned := map[string]bool{}
+	for _, c := range w.Record.Claims {
+		if name, ok := strings.CutPrefix(string(c.Thing), "machine:"); ok && !strings.Contains(name, "/") {
+			owned[name] = c.Origin.Kind == thing.OriginAbsent || c.Origin.Kind == ""
+		}
+	}
+	return owned
+}
+
+// fallsWithMachine says whether a claim inside an owned machine need not be
+// undone by itself. Reset actions inside run while the machine runs.
+func (w *walker) fallsWithMachine(ctx context.Context, c record.Claim, owned map[string]bool) (bool, error) {
+	machine, inner := c.Thing.Machine()
+	if machine == "" || !owned[machine] {
+		return false, nil
+	}
+	if !strings.HasPrefix(string(inner), "step:") {
+		return true, nil
+	}
+	registered, err := w.Host.Machines.Registered(ctx)
+	if unknowable(err) || tolerableInReset(err) {
+		return true, nil
+	}
+	running := slices.ContainsFunc(registered, func(m host.MachineState) bool { return m.Name == machine && m.Alive })
+	return !running, err
+}
+
+// refuseEdited looks at every claim before anything is torn down.
+func (w *walker) refuseEdited(ctx context.Context) error {
+	owned := w.ownedMachines()
+	var edited []Drift
+	for i := range w.Record.Claims {
+		c := w.Record.Claims[i]
+		machine, _ := c.Thing.Machine()
+		if machine != "" && owned[machine] || c.Step == nil || len(c.Wrote) == 0 || c.Thing.Kind() != "path" {
+			continue
+		}
+		st, skip, err := w.lookClaim(ctx, &c)
+		if err != nil {
+			return err
+		}
+		if skip || st.Kind == thing.Absent || restored(st, c.Origin) || c.WroteState(st, w.Keyed) {
+			continue
+		}
+		edited = append(edited, Drift{Address: c.Step.Address, Thing: c.Thing, Found: st})
+	}
+	if len(edited) > 0 {
+		return &EditedError{edited}
+	}
+	return nil
+}
