@@ -1,0 +1,5 @@
+kernel_module "br_netfilter" {}
+
+kernel_module "overlay" {
+  boot = false
+}

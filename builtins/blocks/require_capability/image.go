@@ -1,0 +1,122 @@
+package requirecapability
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"github.com/zclconf/go-cty/cty"
+
+	"hostler/interpreter/block"
+	"hostler/interpreter/host"
+	"hostler/interpreter/thing"
+)
+
+func image(ref string, o Options) probe {
+	return func(ctx context.Context, in block.Look) (*finding, error) {
+		within, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		err := o.Image(within, in.View, ref)
+		if err == nil || errors.Is(err, host.ErrUnknown) || ctx.Err() != nil {
+			return nil, errors.Join(err, ctx.Err())
+		}
+		f := &finding{summary: fmt.Sprintf("the image %s cannot be had: %v", ref, err), advice: "check the reference, the network and who may read it"}
+		if refused, ok := errors.AsType[*transport.Error](err); !ok || refused.Temporary() {
+			f.passing = block.FaultNetwork
+		}
+		return f, nil
+	}
+}
+
+// checkImage holds a registry reference to its full form: nothing is guessed.
+func checkImage(v cty.Value) error {
+	ref := v.AsString()
+	for _, prefix := range []string{"oci-layout:", "https://", "http://"} {
+		if strings.HasPrefix(ref, prefix) {
+			return nil
+		}
+	}
+	if _, err := name.ParseReference(ref, name.StrictValidation); err != nil {
+		return block.Advicef("%q is no full reference; write the registry, the repository and a tag or digest, for example \"registry.example.com/worker:1.2.0\".", ref)
+	}
+	return nil
+}
+
+// hasManifest says whether an image is there, without fetching its layers.
+func hasManifest(ctx context.Context, v host.View, ref string) error {
+	if layout, ok := strings.CutPrefix(ref, "oci-layout:"); ok {
+		return hasLayout(v.Files, layout)
+	}
+	if strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://") {
+		return hasArchive(ctx, v, ref)
+	}
+	parsed, err := name.ParseReference(ref, name.StrictValidation)
+	if err != nil {
+		return err
+	}
+	_, err = remote.Head(parsed, remote.WithContext(ctx), remote.WithTransport(v.Network.Transport()), remote.WithAuth(authn.Anonymous))
+	return err
+}
+
+// hasArchive asks for the head of the archive, or for the archive where that
+// is not allowed; its body is not read.
+func hasArchive(ctx context.Context, v host.View, url string) error {
+	client := &http.Client{Transport: v.Network.Transport()}
+	for _, method := range []string{http.MethodHead, http.MethodGet} {
+		req, err := http.NewRequestWithContext(ctx, method, url, nil)
+		if err != nil {
+			return err
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		if err := res.Body.Close(); err != nil {
+			return err
+		}
+		if res.StatusCode < http.StatusBadRequest {
+			return nil
+		}
+		if method == http.MethodGet || res.StatusCode == http.StatusNotFound {
+			return fmt.Errorf("the server answers with status %d", res.StatusCode)
+		}
+	}
+	return nil
+}
+
+// hasLayout looks into an OCI layout; after the last colon may stand a tag.
+func hasLayout(f host.FileView, layout string) error {
+	dir, tag := layout, ""
+	if at := strings.LastIndex(layout, ":"); at > strings.LastIndex(layout, "/") {
+		dir, tag = layout[:at], layout[at+1:]
+	}
+	raw, err := thing.ReadAll(f, path.Join(dir, "index.json"))
+	if err != nil {
+		return err
+	}
+	var index struct {
+		Manifests []struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"manifests"`
+	}
+	if err := json.Unmarshal(raw, &index); err != nil {
+		return fmt.Errorf("%s: %w", path.Join(dir, "index.json"), err)
+	}
+	for _, m := range index.Manifests {
+		if tag == "" || m.Annotations["org.opencontainers.image.ref.name"] == tag {
+			return nil
+		}
+	}
+	if tag == "" {
+		return fmt.Errorf("%s holds no image", dir)
+	}
+	return fmt.Errorf("%s holds no image with the tag %s", dir, tag)
+}

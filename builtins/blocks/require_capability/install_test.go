@@ -1,0 +1,139 @@
+package requirecapability_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	requirecapability "hostler/builtins/blocks/require_capability"
+	"hostler/interpreter/block"
+	"hostler/interpreter/block/blocktest"
+	"hostler/interpreter/host"
+	"hostler/interpreter/host/memory"
+)
+
+const oneTool = "executable = \"nft\"\npackages = { apt = \"nftables\", dnf = \"nftables\" }"
+
+// apt is a host whose apt-get does what run says; n counts its calls.
+func apt(t *testing.T, run func(n int, i memory.Invocation) host.CommandResult) (*blocktest.Stage, *int) {
+	n := new(int)
+	h := memory.New(memory.Options{Executables: []string{"apt-get"}, Programs: map[string]memory.Program{
+		"apt-get": func(i memory.Invocation) host.CommandResult {
+			*n++
+			res := run(*n, i)
+			if res.ExitCode == 0 && i.Argv[1] == "install" {
+				if err := host.Replace(i.Host.Files, "/usr/bin/nft", host.Content{Mode: 0o755}); err != nil {
+					t.Error(err)
+				}
+			}
+			return res
+		},
+	}}).Host()
+	return blocktest.NewStage(h), n
+}
+
+func fails(code int, stderr string) host.CommandResult {
+	return host.CommandResult{ExitCode: code, Stderr: []byte(stderr)}
+}
+
+const lockHeld = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 812 (unattended-upgr)\n" +
+	"E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n"
+
+// C71 (a): a lock is waited for, and who holds it is said.
+func TestC71ALockIsWaitedFor(t *testing.T) {
+	s, n := apt(t, func(n int, _ memory.Invocation) host.CommandResult {
+		if n <= 3 {
+			return fails(100, lockHeld)
+		}
+		return host.CommandResult{}
+	})
+	began := s.Host.Clock.Monotonic()
+	s.MustApply(t, blocktest.Step(t, requirecapability.Type(), oneTool))
+	if waited := s.Host.Clock.Monotonic() - began; *n != 5 || waited < 15*time.Second {
+		t.Errorf("%d calls within %s", *n, waited)
+	}
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Detail, "process 812 (unattended-upgr)") {
+		t.Errorf("%+v", s.Warnings)
+	}
+}
+
+// C71 (a): the wait has an end, and its error names the holder.
+func TestC71TheWaitForALockHasAnEnd(t *testing.T) {
+	s, _ := apt(t, func(int, memory.Invocation) host.CommandResult { return fails(100, lockHeld) })
+	began := s.Host.Clock.Monotonic()
+	err := s.Apply(blocktest.Step(t, requirecapability.Type(), oneTool))
+	if block.Passing(err) != block.FaultBusy || !strings.Contains(err.Error(), "process 812 (unattended-upgr), and did not let go within 5m0s") {
+		t.Error(err)
+	}
+	if waited := s.Host.Clock.Monotonic() - began; waited < 5*time.Minute || waited > 6*time.Minute {
+		t.Errorf("waited %s", waited)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	cancel()
+	if err := blocktest.Step(t, requirecapability.Type(), oneTool).Apply(ctx, s.Do()); err == nil {
+		t.Error("a cancelled wait succeeds")
+	}
+}
+
+// C71 (b): a question finds nobody: there is nothing to read and no terminal.
+func TestC71AQuestionIsNotWaitedFor(t *testing.T) {
+	s, _ := apt(t, func(_ int, i memory.Invocation) host.CommandResult {
+		answer, err := io.ReadAll(i.Stdin)
+		env := strings.Join(i.Env, " ")
+		if err != nil || len(answer) > 0 || !strings.Contains(env, "DEBIAN_FRONTEND=noninteractive") || !strings.Contains(env, "NEEDRESTART_SUSPEND=1") {
+			return fails(1, "asked "+env)
+		}
+		return host.CommandResult{}
+	})
+	s.MustApply(t, blocktest.Step(t, requirecapability.Type(), oneTool))
+}
+
+// C71 (c) and the rest of what a package manager says.
+func TestC71WhatAFailureMeans(t *testing.T) {
+	for name, c := range map[string]struct {
+		said  string
+		class block.FaultClass
+		want  string
+	}{
+		"held":       {"E: Held packages were changed and -y was used without --allow-change-held-packages.", "", "apt-mark unhold"},
+		"resolving":  {"Err:1 http://deb.example.com Temporary failure resolving 'deb.example.com'\nE: Failed to fetch x", block.FaultNetwork, "Failed to fetch"},
+		"no package": {"E: Unable to locate package nftables", "", "Unable to locate package"},
+		"disk full":  {"E: You don't have enough free space in /var/cache/apt/archives/.", "", "free space"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, n := apt(t, func(int, memory.Invocation) host.CommandResult { return fails(100, c.said) })
+			err := s.Apply(blocktest.Step(t, requirecapability.Type(), oneTool))
+			if err == nil || block.Passing(err) != c.class || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "apt-get update -y") || *n != 1 {
+				t.Errorf("class %q after %d calls: %v", block.Passing(err), *n, err)
+			}
+		})
+	}
+}
+
+// C69: a host that calls itself fedora and has no package manager is
+// image-based: nothing is run, and the error says what was looked for and where
+// software comes from.
+func TestC69FedoraWithoutAPackageManager(t *testing.T) {
+	for _, name := range []string{"fedora-coreos", "bluefin"} {
+		text, err := os.ReadFile("../../../testdata/os-release/" + name + ".os-release")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := memory.New(memory.Options{OSRelease: string(text)}).Host()
+		facts, err := host.ReadFacts(context.Background(), h.View())
+		if err != nil || !facts.ImageManaged {
+			t.Fatalf("%s: %+v (%v)", name, facts, err)
+		}
+		args := blocktest.Args(t, requirecapability.Type(), oneTool)
+		args.Facts = facts
+		_, err = blocktest.NewStage(h).Check(blocktest.StepOf(t, requirecapability.Type(), args))
+		for _, want := range []string{"nft", "comes with its image", "system extension"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v does not hold %q", name, err, want)
+			}
+		}
+	}
+}
