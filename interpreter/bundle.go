@@ -1,0 +1,112 @@
+package interpreter
+
+import (
+	"fmt"
+	"maps"
+
+	"hostler/interpreter/eval"
+	"hostler/interpreter/record"
+)
+
+// Bundle notes everything that is read of a recipe and of the recipes it uses,
+// so that it can be stored with what was evaluated.
+type Bundle struct {
+	main  string
+	files map[string][]byte
+	uses  map[string]string
+}
+
+// NewBundle returns an empty bundle.
+func NewBundle() *Bundle { return &Bundle{files: map[string][]byte{}, uses: map[string]string{}} }
+
+// Source is src, with what is read of it noted. The first source is that of
+// the run's recipe.
+func (b *Bundle) Source(src eval.Source) eval.Source {
+	if b.main == "" {
+		b.main = src.Name()
+	}
+	return &noted{src, b}
+}
+
+// Loader is l, with the sources it opens noted.
+func (b *Bundle) Loader(l eval.Loader) eval.Loader { return &notedLoader{l, b} }
+
+// store fills in what a state holds of a recipe.
+func (b *Bundle) store(st *record.State) map[string][]byte {
+	if b == nil {
+		return nil
+	}
+	st.Main, st.Uses = b.main, maps.Clone(b.uses)
+	return b.files
+}
+
+type noted struct {
+	eval.Source
+	bundle *Bundle
+}
+
+// Main reads the recipe's text.
+func (n *noted) Main() (string, []byte, error) {
+	name, src, err := n.Source.Main()
+	if err == nil {
+		n.bundle.files[record.FileName(n.Name(), "")] = src
+	}
+	return name, src, err
+}
+
+// ReadFile reads a file of the recipe.
+func (n *noted) ReadFile(name string) ([]byte, error) {
+	data, err := n.Source.ReadFile(name)
+	if err == nil {
+		n.bundle.files[record.FileName(n.Name(), name)] = data
+	}
+	return data, err
+}
+
+type notedLoader struct {
+	eval.Loader
+	bundle *Bundle
+}
+
+// Open opens what a use block names.
+func (l *notedLoader) Open(from eval.Source, ref string) (eval.Source, error) {
+	if n, ok := from.(*noted); ok {
+		from = n.Source
+	}
+	src, err := l.Loader.Open(from, ref)
+	if err != nil {
+		return nil, err
+	}
+	l.bundle.uses[record.FileName(from.Name(), ref)] = src.Name()
+	return l.bundle.Source(src), nil
+}
+
+// stored is a source as it was stored with a state.
+type stored struct {
+	store *record.Store
+	state *record.State
+	name  string
+}
+
+// Name is that of the source when it was stored.
+func (s *stored) Name() string { return s.name }
+
+// Main reads the recipe's text.
+func (s *stored) Main() (string, []byte, error) {
+	src, err := s.ReadFile("")
+	return s.name, src, err
+}
+
+// ReadFile reads a file of the recipe.
+func (s *stored) ReadFile(name string) ([]byte, error) {
+	return s.store.Assets(s.state, s.name).ReadFile(name)
+}
+
+// Open opens what a use block named when the state was stored.
+func (s *stored) Open(from eval.Source, ref string) (eval.Source, error) {
+	name, ok := s.state.Uses[record.FileName(from.Name(), ref)]
+	if !ok {
+		return nil, fmt.Errorf("the stored recipe does not use %s", ref)
+	}
+	return &stored{s.store, s.state, name}, nil
+}

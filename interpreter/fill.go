@@ -1,0 +1,65 @@
+package interpreter
+
+import (
+	"context"
+	"encoding/json"
+
+	"hostler/interpreter/block"
+	"hostler/interpreter/eval"
+	"hostler/interpreter/record"
+)
+
+// fill makes steps of a stored state again with the sensitive values given
+// now, by evaluating the stored recipe with the stored inputs.
+func (r *run) fill(req Request, name string) func(context.Context, *block.Placed) (block.Step, error) {
+	var program *eval.Program
+	return func(ctx context.Context, p *block.Placed) (block.Step, error) {
+		if program == nil {
+			var err error
+			if _, program, err = r.evaluateStored(ctx, req, name); err != nil {
+				return nil, err
+			}
+		}
+		for _, q := range program.Steps {
+			if q.Address == p.Address && q.Phase == p.Phase && q.Step != nil && len(q.NeedsInput) == 0 {
+				return q.Step, nil
+			}
+		}
+		return nil, block.ErrNeedsInput
+	}
+}
+
+// evaluateStored evaluates the recipe of a stored state with its inputs and the
+// sensitive values given now.
+func (r *run) evaluateStored(ctx context.Context, req Request, name string) (*record.State, *eval.Program, error) {
+	st, err := r.store.LoadState(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	src := &stored{r.store, st, st.Main}
+	recipe, diags := eval.Load(src, r.Vocabulary, src, "")
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	plain, err := json.Marshal(st.Inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	var given []eval.Given
+	if len(st.Inputs) > 0 {
+		given = []eval.Given{{Strength: eval.FromFile, Filename: "stored inputs.json", Text: plain}}
+	}
+	inputs, diags := recipe.Inputs(given)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	secrets, diags := recipe.Secrets(req.Given)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	program, diags := recipe.Evaluate(inputs.With(secrets), r.environment(ctx, r.installPrefix()))
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	return st, program, nil
+}

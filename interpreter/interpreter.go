@@ -1,0 +1,293 @@
+// Package interpreter is the corridor: it is the only room that names every
+// other one, and its functions read as the order of a run.
+//
+// A recipe walks in at the front door and leaves as a report:
+//
+//	syntax   bytes to a file of ordered blocks, ranges kept
+//	eval     file, vocabulary and inputs to ordered steps, once
+//	block    the contract between steps and the interpreter
+//	thing    what a step can own, how to look at it and put it back
+//	record   who owns this host: claims, origins, state, lock, admission
+//	walk     the one loop: look, claim, act, look again
+//	report   events and plans to text and JSON
+//	host     the only door to the machine
+//
+// An order of a run is: lock, facts, record, fingerprint, id, evaluation,
+// owned things, clean-host test, preflight, record, walk. A refusal up to and
+// including preflight writes nothing.
+package interpreter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"hostler/interpreter/block"
+	"hostler/interpreter/eval"
+	"hostler/interpreter/host"
+	"hostler/interpreter/host/shadow"
+	"hostler/interpreter/record"
+	"hostler/interpreter/walk"
+)
+
+// Interpreter runs recipes on one host.
+type Interpreter struct {
+	Vocabulary block.Vocabulary
+	Host       host.Host
+	// Rand is where ids and keys come from.
+	Rand io.Reader
+	// Emit receives the events of every walk; nil drops them.
+	Emit func(walk.Event)
+	// OwnUnit is the unit this process runs in, "" if none.
+	OwnUnit string
+	// Holder describes this process to others who want the lock.
+	Holder host.Holder
+}
+
+// Request is what an operator gave.
+type Request struct {
+	// Recipe is the recipe given, nil for the one installed.
+	Recipe *eval.Recipe
+	// Bundle notes what was read of Recipe.
+	Bundle *Bundle
+	// Given are the values for its variables, weakest first.
+	Given []eval.Given
+	// Unreadable says why the recipe or inputs given cannot be read, nil if
+	// they can.
+	Unreadable error
+	// Prefix is --prefix, "" if it was not given.
+	Prefix string
+	// Wait is how long to wait for the lock.
+	Wait time.Duration
+	// Previous drives back to what was there before the last target.
+	Previous bool
+	// DiscardEdits lets a reset undo what was edited since we wrote it.
+	DiscardEdits bool
+	// AllowDestroy lets a recipe that does not name a running machine any more
+	// stop and remove it.
+	AllowDestroy bool
+	// Force lets a reset without a record remove what it cannot prove is
+	// ours.
+	Force bool
+}
+
+// Outcome is what a command did.
+type Outcome struct {
+	walk.Result
+	// Word is "ok", "failed" or "deferred".
+	Word string
+	// Phase is the installation's afterwards, "absent" when there is none.
+	Phase    string
+	Identity Identity
+	// Provisional says that another run was in progress while this one read
+	// the host.
+	Provisional *host.HeldError
+	// Outputs are the recipe's, for commands that evaluate it.
+	Outputs []eval.Output
+	// Warnings are diagnostics that are no faults.
+	Warnings hcl.Diagnostics
+}
+
+// Identity names an installation.
+type Identity struct {
+	InstallationID string `json:"installation_id,omitempty"`
+	Recipe         string `json:"recipe,omitempty"`
+	RecipeVersion  string `json:"recipe_version,omitempty"`
+	Fingerprint    string `json:"fingerprint,omitempty"`
+	Prefix         string `json:"prefix,omitempty"`
+}
+
+// run is one command on its way.
+type run struct {
+	*Interpreter
+	req     Request
+	host    host.Host
+	shadow  bool
+	survey  bool
+	store   *record.Store
+	rec     *record.Record
+	loadErr error
+	facts   host.Facts
+	// key is nil offline, and when it is damaged, which keyErr then says.
+	key    record.Key
+	keyErr error
+	// begun says that this run has written the record.
+	begun bool
+	out   Outcome
+}
+
+// Apply changes a host deliberately: it installs, continues, updates.
+func (in *Interpreter) Apply(ctx context.Context, req Request) (Outcome, error) {
+	return in.exclusive(ctx, req, func(ctx context.Context, r *run) error { return r.admit(ctx, record.Apply, req) })
+}
+
+// Ensure is what runs at every boot: it installs, continues, or verifies and
+// repairs what was applied.
+func (in *Interpreter) Ensure(ctx context.Context, req Request) (Outcome, error) {
+	return in.exclusive(ctx, req, func(ctx context.Context, r *run) error { return r.admit(ctx, record.Ensure, req) })
+}
+
+// Plan is Apply on a shadow of the host.
+func (in *Interpreter) Plan(ctx context.Context, req Request) (Outcome, error) {
+	return in.shadowed(ctx, req, func(ctx context.Context, r *run) error { return r.admit(ctx, record.Apply, req) })
+}
+
+// Verify is Ensure on a shadow of the host; it finds out what was changed
+// behind our back.
+func (in *Interpreter) Verify(ctx context.Context, req Request) (Outcome, error) {
+	return in.shadowed(ctx, req, func(ctx context.Context, r *run) error {
+		if errors.Is(r.loadErr, record.ErrAbsent) {
+			return r.loadErr
+		}
+		r.survey = true
+		return r.admit(ctx, record.Ensure, req)
+	})
+}
+
+// Reset undoes an installation.
+func (in *Interpreter) Reset(ctx context.Context, req Request) (Outcome, error) {
+	return in.exclusive(ctx, req, func(ctx context.Context, r *run) error { return r.reset(ctx, req) })
+}
+
+// PlanReset is Reset on a shadow of the host.
+func (in *Interpreter) PlanReset(ctx context.Context, req Request) (Outcome, error) {
+	return in.shadowed(ctx, req, func(ctx context.Context, r *run) error { return r.reset(ctx, req) })
+}
+
+// exclusive runs fn under the installation lock.
+func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(context.Context, *run) error) (out Outcome, err error) {
+	release, err := in.lock(ctx, req.Wait)
+	if err != nil {
+		return Outcome{Word: "failed"}, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	began := in.Host.Clock.Now()
+	r := &run{Interpreter: in, req: req, host: in.Host}
+	err = r.open(ctx)
+	if err == nil {
+		err = fn(ctx, r)
+	}
+	r.finish(err)
+	r.note(began, err)
+	return r.out, errors.Join(err, r.stopOwn(ctx))
+}
+
+// lockPoll is how often a lock that is held is tried again.
+const lockPoll = 250 * time.Millisecond
+
+func (in *Interpreter) lock(ctx context.Context, wait time.Duration) (func() error, error) {
+	holder := in.Holder
+	holder.Since = in.Host.Clock.Now()
+	until := in.Host.Clock.Now().Add(wait)
+	for {
+		release, err := in.Host.Locks.Acquire(ctx, host.LockExclusive, holder)
+		if _, held := errors.AsType[*host.HeldError](err); !held || !in.Host.Clock.Now().Before(until) {
+			return release, err
+		}
+		if err := in.Host.Clock.Sleep(ctx, lockPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// shadowed runs fn on a shadow of the host. It reads under a shared lock if it
+// can; while another run holds the lock the result is provisional.
+func (in *Interpreter) shadowed(ctx context.Context, req Request, fn func(context.Context, *run) error) (Outcome, error) {
+	release, err := in.Host.Locks.Acquire(ctx, host.LockShared, in.Holder)
+	held, provisional := errors.AsType[*host.HeldError](err)
+	switch {
+	case provisional:
+		release = func() error { return nil }
+	case err != nil:
+		return Outcome{Word: "failed"}, err
+	}
+	r := &run{Interpreter: in, req: req, host: shadow.Over(in.Host.View()).Host(), shadow: true}
+	r.out.Provisional = held
+	err = r.open(ctx)
+	if err == nil {
+		err = fn(ctx, r)
+	}
+	return r.finish(err), errors.Join(err, release())
+}
+
+// open reads facts, record and key.
+func (r *run) open(ctx context.Context) (err error) {
+	r.store = record.NewStore(r.host, r.Rand)
+	if err := r.store.CheckPrivate(); err != nil {
+		return err
+	}
+	if r.facts, err = host.ReadFacts(ctx, r.host.View()); err != nil {
+		return fmt.Errorf("read the facts of the host: %w", err)
+	}
+	if r.rec, r.loadErr = r.store.Load(ctx); r.loadErr == nil {
+		r.known()
+	}
+	if r.host.Identity.Live {
+		r.key, r.keyErr = r.store.Key()
+	}
+	return nil
+}
+
+// known makes a record unreadable that has claims of steps which this release
+// does not know.
+func (r *run) known() {
+	for _, c := range r.rec.Claims {
+		if c.Step == nil {
+			continue
+		}
+		if err := r.Vocabulary.Knows(*c.Step); err != nil {
+			r.rec, r.loadErr = nil, err
+			return
+		}
+	}
+}
+
+// stopOwn stops the unit we run in, after a reset that took it away and when
+// all else is done: it is not waited for.
+func (r *run) stopOwn(ctx context.Context) error {
+	if !r.out.StopOwn {
+		return nil
+	}
+	if err := r.host.Units.Queue(ctx, host.JobStop, r.OwnUnit); err != nil && !errors.Is(err, host.ErrNoUnit) {
+		return fmt.Errorf("everything was reset; %s still runs: %w", r.OwnUnit, err)
+	}
+	return nil
+}
+
+func (r *run) finish(err error) Outcome {
+	r.out.Word = "ok"
+	switch {
+	case err != nil:
+		r.out.Word = "failed"
+	case r.out.Deferred:
+		r.out.Word = "deferred"
+	}
+	r.out.Phase = "absent"
+	if r.loadErr != nil && !errors.Is(r.loadErr, record.ErrAbsent) {
+		r.out.Phase = "unreadable"
+	}
+	if r.rec != nil {
+		r.out.Phase = string(r.rec.Phase)
+		r.out.Identity = identityOf(r.rec)
+	}
+	return r.out
+}
+
+func identityOf(rec *record.Record) Identity {
+	return Identity{
+		InstallationID: rec.ID, Recipe: rec.Recipe.Name, RecipeVersion: rec.Recipe.Version,
+		Fingerprint: rec.Fingerprint, Prefix: rec.Prefix,
+	}
+}
+
+// keyed hashes digests with the installation's key; nil when there is none.
+func (r *run) keyed() func(string) string {
+	if r.key == nil {
+		return nil
+	}
+	return r.key.Keyed
+}
