@@ -1,0 +1,1 @@
+image = "oci-layout:/srv/worker-image"

@@ -1,0 +1,2 @@
+site  = "west-2"
+token = "not-a-real-token"
