@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/spf13/cobra"
+
+	"hostler/interpreter/eval"
+	"hostler/interpreter/report"
+)
+
+// app is one run of the program.
+type app struct {
+	streams
+	flags flags
+	// recipe is the recipe that was loaded, for snippets; files are inputs
+	// that diagnostics may be about.
+	recipe *eval.Recipe
+	files  map[string]*hcl.File
+	// found are warnings about the recipe that was loaded.
+	found hcl.Diagnostics
+	// reported says that the fault was part of what the command wrote.
+	reported bool
+}
+
+// The groups of commands, as --help lists them.
+const (
+	authoring = "authoring"
+	reading   = "reading"
+	changing  = "changing"
+	delivery  = "delivery"
+)
+
+// command is the program's command tree.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hostler COMMAND [RECIPE] [flags]",
+		Short: "Apply host recipes",
+		Long: "hostler turns a Linux host into what a recipe says, at every boot, and can undo it.\n" +
+			"RECIPE is a directory with recipe.hcl, a .hcl file, or recipe:NAME for one that is shipped.",
+		Example: example("hostler plan ./site --inputs site.hcl", "hostler apply ./site --inputs site.hcl", "hostler reset --plan"),
+		Version: version, SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		},
+	}
+	root.SetOut(a.out.W)
+	root.SetErr(a.err.W)
+	root.SetFlagErrorFunc(flagFault)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]{{end}}", "", 1))
+	root.SetHelpCommand(a.helpCommand(root))
+	a.addCommands(root)
+	return root
+}
+
+func (a *app) addCommands(root *cobra.Command) {
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{authoring, "Write recipes:", []*cobra.Command{a.validateCommand(), a.fmtCommand(), a.lintCommand(), a.explainCommand()}},
+		{reading, "Read a host:", []*cobra.Command{a.factsCommand(), a.preflightCommand(), a.planCommand(), a.verifyCommand(), a.statusCommand()}},
+		{changing, "Change a host:", []*cobra.Command{a.ensureCommand(), a.applyCommand(), a.adoptCommand(), a.resetCommand()}},
+		{delivery, "Deliver:", []*cobra.Command{a.recipesCommand()}},
+		{"", "", []*cobra.Command{a.versionCommand(), a.completionCommand(), a.docsCommand()}},
+	} {
+		if group.id != "" {
+			root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		}
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+		}
+	}
+}
+
+// helpCommand is "hostler help [COMMAND]".
+func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show the help of a command", Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return root.Help()
+			}
+			c, _, err := root.Find(args)
+			if err != nil || c == root {
+				return unknownCommand(root, args[0])
+			}
+			return c.Help()
+		},
+	}
+}
+
+func (a *app) json() bool { return a.flags.output == "json" }
+
+func (a *app) text() *report.Text {
+	return &report.Text{Out: a.pen(a.out), Notes: a.pen(a.err), Quiet: a.flags.quiet, Verbose: a.flags.verbose}
+}
+
+// pen is p as the flags want it.
+func (a *app) pen(p report.Pen) report.Pen {
+	p.Color = p.Color && !a.flags.noColor
+	return p
+}
+
+// document writes one JSON document.
+func (a *app) document(v any) {
+	enc := json.NewEncoder(a.out.W)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		fmt.Fprintf(a.err.W, "hostler: write the result: %v\n", err)
+	}
+}
+
+// sources are the texts that diagnostics may be about.
+func (a *app) sources() map[string]*hcl.File {
+	files := map[string]*hcl.File{}
+	if a.recipe != nil {
+		files = a.recipe.Files()
+	}
+	for name, file := range a.files {
+		files[name] = file
+	}
+	return files
+}
+
+// diagnose shows diagnostics with the lines they are about.
+func (a *app) diagnose(diags hcl.Diagnostics) {
+	w := hcl.NewDiagnosticTextWriter(a.err.W, a.sources(), uint(a.width), a.pen(a.err).Color)
+	if err := w.WriteDiagnostics(diags); err != nil {
+		fmt.Fprintf(a.err.W, "hostler: write diagnostics: %v\n", err)
+	}
+}
+
+func example(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"hostler/interpreter/report"
+)
+
+// streams are what the program reads and writes.
+type streams struct {
+	in io.Reader
+	// out takes results, err everything else.
+	out, err report.Pen
+	// terminal says that err is a terminal, which shows progress; width is
+	// that of err in columns.
+	terminal bool
+	width    int
+	env      func(string) (string, bool)
+	environ  func() []string
+}
+
+// plainWidth is the width of text that goes to no terminal.
+const plainWidth = 100
+
+func standard() streams {
+	s := streams{
+		in: os.Stdin, out: report.Pen{W: os.Stdout}, err: report.Pen{W: os.Stderr},
+		env: os.LookupEnv, environ: os.Environ, width: plainWidth,
+	}
+	colors := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	s.out.Color = colors && term.IsTerminal(int(os.Stdout.Fd()))
+	s.terminal = term.IsTerminal(int(os.Stderr.Fd()))
+	s.err.Color = colors && s.terminal
+	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && w > 20 {
+		s.width = w
+	}
+	return s
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"hostler/builtins"
+	"hostler/interpreter"
+	"hostler/interpreter/eval"
+	"hostler/interpreter/host"
+	"hostler/interpreter/host/linux"
+	"hostler/interpreter/host/offline"
+	"hostler/recipes"
+)
+
+// open opens the host that the flags name. The running host needs root.
+func (a *app) open(ctx context.Context, command string) (host.Host, func() error, error) {
+	if a.flags.root != "" {
+		h, err := offline.Open(a.flags.root)
+		if err != nil {
+			return h, nil, usagef("%w", err)
+		}
+		return h, func() error { return offline.Close(h) }, nil
+	}
+	if os.Geteuid() != 0 {
+		return host.Host{}, nil, &privilegeError{command}
+	}
+	return linux.Open(ctx)
+}
+
+// interpreter is the interpreter on a host.
+func (a *app) interpreter(h host.Host, command string) *interpreter.Interpreter {
+	return &interpreter.Interpreter{
+		Vocabulary: builtins.Vocabulary(), Host: h, Rand: rand.Reader, OwnUnit: linux.OwnUnit(),
+		Holder: host.Holder{PID: os.Getpid(), Command: "hostler " + command},
+	}
+}
+
+// on opens the host, runs fn with the interpreter on it, and closes it.
+func (a *app) on(ctx context.Context, command string, fn func(in *interpreter.Interpreter) error) error {
+	h, closeHost, err := a.open(ctx, command)
+	if err != nil {
+		return err
+	}
+	err = fn(a.interpreter(h, command))
+	return errors.Join(err, closeHost())
+}
+
+// load reads the recipe of that name. The diagnostics may be warnings only.
+func (a *app) load(name string) (*eval.Recipe, *interpreter.Bundle, hcl.Diagnostics) {
+	src, err := source(name)
+	if err != nil {
+		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Recipe not found", Detail: fmt.Sprintf("%v.", err)}}
+	}
+	b := interpreter.NewBundle()
+	loader := b.Loader(eval.StandardLoader{Shipped: recipes.Open})
+	r, diags := eval.Load(b.Source(src), builtins.Vocabulary(), loader, version)
+	a.recipe = r
+	return r, b, diags
+}
+
+func source(name string) (eval.Source, error) {
+	if shipped, ok := strings.CutPrefix(name, "recipe:"); ok {
+		return recipes.Open(shipped)
+	}
+	return eval.Open(name)
+}
+
+// request is what the flags and arguments ask for. A recipe or inputs that
+// cannot be read are part of it: what that means depends on the host.
+func (a *app) request(args []string) (interpreter.Request, error) {
+	req := interpreter.Request{Prefix: a.flags.prefix, Wait: a.flags.wait}
+	given, err := a.given()
+	if has[*codeError](err) {
+		return req, err
+	}
+	req.Given, req.Unreadable = given, err
+	if len(args) == 0 {
+		return req, nil
+	}
+	r, bundle, diags := a.load(args[0])
+	if diags.HasErrors() {
+		req.Unreadable = diags
+		return req, nil
+	}
+	a.found = diags
+	req.Recipe, req.Bundle = r, bundle
+	inputs, _ := r.Inputs(given) // the interpreter reports what is wrong with them
+	a.files = inputs.Files()
+	return req, nil
+}
