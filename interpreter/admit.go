@@ -13,6 +13,9 @@ import (
 
 // admit asks whether the command may run and runs it.
 func (r *run) admit(ctx context.Context, verb record.Verb, req Request) error {
+	if verb != record.Ensure {
+		r.readClaims() // what is wrong with them, admission says
+	}
 	given, inputs, givenErr := r.identity(req)
 	if r.keyErr != nil {
 		return r.keyErr

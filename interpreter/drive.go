@@ -111,6 +111,7 @@ func isMachine(key thing.Key) bool {
 }
 
 func (r *run) walk(ctx context.Context, in walk.Input) error {
+	r.walked = true
 	result, err := walk.Drive(ctx, in)
 	r.out.Result = result
 	return err
@@ -192,7 +193,7 @@ func (r *run) sweep(ctx context.Context) {
 func (r *run) repair(ctx context.Context, req Request, t *target) error {
 	steps := slices.DeleteFunc(slices.Clone(t.steps), func(p block.Placed) bool { return p.Type.Preflight })
 	in := r.input(steps, t.steps)
-	in.Fill = r.fill(req, t.name)
+	in.Claims, in.Fill = r.readClaims, r.fill(req, t.name)
 	in.Begin = func(context.Context) error {
 		r.begun = true
 		return nil

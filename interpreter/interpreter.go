@@ -20,7 +20,6 @@ package interpreter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -115,9 +114,12 @@ type run struct {
 	// key is nil offline, and when it is damaged, which keyErr then says.
 	key    record.Key
 	keyErr error
-	// begun says that this run has written the record.
-	begun bool
-	out   Outcome
+	// begun says that this run has written the record, walked that it came as
+	// far as the steps.
+	begun, walked bool
+	// seen is whose record it is, also when it cannot be honoured.
+	seen Identity
+	out  Outcome
 }
 
 // Apply changes a host deliberately: it installs, continues, updates.
@@ -176,24 +178,6 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	return r.out, errors.Join(err, r.stopOwn(ctx))
 }
 
-// lockPoll is how often a lock that is held is tried again.
-const lockPoll = 250 * time.Millisecond
-
-func (in *Interpreter) lock(ctx context.Context, wait time.Duration) (func() error, error) {
-	holder := in.Holder
-	holder.Since = in.Host.Clock.Now()
-	until := in.Host.Clock.Now().Add(wait)
-	for {
-		release, err := in.Host.Locks.Acquire(ctx, host.LockExclusive, holder)
-		if _, held := errors.AsType[*host.HeldError](err); !held || !in.Host.Clock.Now().Before(until) {
-			return release, err
-		}
-		if err := in.Host.Clock.Sleep(ctx, lockPoll); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // shadowed runs fn on a shadow of the host. It reads under a shared lock if it
 // can; while another run holds the lock the result is provisional.
 func (in *Interpreter) shadowed(ctx context.Context, req Request, fn func(context.Context, *run) error) (Outcome, error) {
@@ -212,82 +196,4 @@ func (in *Interpreter) shadowed(ctx context.Context, req Request, fn func(contex
 		err = fn(ctx, r)
 	}
 	return r.finish(err), errors.Join(err, release())
-}
-
-// open reads facts, record and key.
-func (r *run) open(ctx context.Context) (err error) {
-	r.store = record.NewStore(r.host, r.Rand)
-	if err := r.store.CheckPrivate(); err != nil {
-		return err
-	}
-	if r.facts, err = host.ReadFacts(ctx, r.host.View()); err != nil {
-		return fmt.Errorf("read the facts of the host: %w", err)
-	}
-	if r.rec, r.loadErr = r.store.Load(ctx); r.loadErr == nil {
-		r.known()
-	}
-	if r.host.Identity.Live {
-		r.key, r.keyErr = r.store.Key()
-	}
-	return nil
-}
-
-// known makes a record unreadable that has claims of steps which this release
-// does not know.
-func (r *run) known() {
-	for _, c := range r.rec.Claims {
-		if c.Step == nil {
-			continue
-		}
-		if err := r.Vocabulary.Knows(*c.Step); err != nil {
-			r.rec, r.loadErr = nil, err
-			return
-		}
-	}
-}
-
-// stopOwn stops the unit we run in, after a reset that took it away and when
-// all else is done: it is not waited for.
-func (r *run) stopOwn(ctx context.Context) error {
-	if !r.out.StopOwn {
-		return nil
-	}
-	if err := r.host.Units.Queue(ctx, host.JobStop, r.OwnUnit); err != nil && !errors.Is(err, host.ErrNoUnit) {
-		return fmt.Errorf("everything was reset; %s still runs: %w", r.OwnUnit, err)
-	}
-	return nil
-}
-
-func (r *run) finish(err error) Outcome {
-	r.out.Word = "ok"
-	switch {
-	case err != nil:
-		r.out.Word = "failed"
-	case r.out.Deferred:
-		r.out.Word = "deferred"
-	}
-	r.out.Phase = "absent"
-	if r.loadErr != nil && !errors.Is(r.loadErr, record.ErrAbsent) {
-		r.out.Phase = "unreadable"
-	}
-	if r.rec != nil {
-		r.out.Phase = string(r.rec.Phase)
-		r.out.Identity = identityOf(r.rec)
-	}
-	return r.out
-}
-
-func identityOf(rec *record.Record) Identity {
-	return Identity{
-		InstallationID: rec.ID, Recipe: rec.Recipe.Name, RecipeVersion: rec.Recipe.Version,
-		Fingerprint: rec.Fingerprint, Prefix: rec.Prefix,
-	}
-}
-
-// keyed hashes digests with the installation's key; nil when there is none.
-func (r *run) keyed() func(string) string {
-	if r.key == nil {
-		return nil
-	}
-	return r.key.Keyed
 }

@@ -52,10 +52,10 @@ func TestLookups(t *testing.T) {
 		`executable("none")`:                         `null`,
 		`machine_registered("other")`:                "true",
 		`machine_registered("none")`:                 "false",
-		`unit_state("theirs.service").active_state`:  `"active"`,
+		`unit_state("theirs.service").active`:        `"active"`,
 		`listener("0.0.0.0:22") != null`:             "true",
 		`listener("0.0.0.0:23") == null`:             "true",
-		`unit_state("none.service").load_state`:      `"not-found"`,
+		`unit_state("none.service").load`:            `"not-found"`,
 		`length(glob("/srv/[")) == 0 ? "none" : "x"`: "",
 	} {
 		t.Run(expression, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestLookups(t *testing.T) {
 
 // TestLookupsOffline: what only a running host could tell waits for it.
 func TestLookupsOffline(t *testing.T) {
-	for _, expression := range []string{`machine_registered("x")`, `unit_state("x.service").active_state`} {
+	for _, expression := range []string{`machine_registered("x")`, `unit_state("x.service").active`} {
 		r := newRig(t, memory.Options{Offline: true})
 		out, err := r.run(apply, a("write_file_if_changed \"l\" {\n path = \"/etc/looked\"\n content = jsonencode("+expression+")\n}\n"))
 		if err != nil || !out.Deferred {
@@ -84,7 +84,7 @@ func TestLookupsOffline(t *testing.T) {
 	}
 	r := newRig(t, memory.Options{})
 	r.Refuse(memory.CallUnit, errors.New("no reply"))
-	if _, err := lookedUp(r, `unit_state("x.service").active_state`); err == nil || !strings.Contains(err.Error(), "no reply") {
+	if _, err := lookedUp(r, `unit_state("x.service").active`); err == nil || !strings.Contains(err.Error(), "no reply") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -160,10 +160,10 @@ func TestSweepFails(t *testing.T) {
 	r.must(apply, a(two))
 	r.put(record.StateDir+"/x.json", "{}")
 	r.plan = fault.FailAt(1, syscall.EIO).Only(func(e fault.Effect) bool { return e.Name == record.StateDir+"/x.json" })
-	out := r.must(apply, a(two))
+	out := r.must(apply, a(three))
 	if len(out.Warnings) != 1 || out.Warnings[0].Summary != "Old states not removed" {
 		t.Errorf("warnings %v", out.Warnings)
 	}
-	r.must(apply, a(three))
+	r.must(apply, a(two))
 	r.want(record.StateDir+"/x.json", "(absent)")
 }

@@ -116,6 +116,9 @@ func (p *prover) decide(c *record.Claim, found proof) bool {
 	case kept:
 		c.Origin = o
 	case found.ours && found.state.Kind == thing.Directory:
+		if standing(c.Thing.Name()) {
+			p.leave(c, "systems bring such a directory, and what it was before is not known")
+		}
 		p.dirs = append(p.dirs, thing.Key("dir:"+c.Thing.Name()))
 		return false // it goes when it is empty
 	case found.ours:

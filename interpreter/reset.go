@@ -11,6 +11,7 @@ import (
 
 // reset undoes the installation: the walk of an empty recipe.
 func (r *run) reset(ctx context.Context, req Request) error {
+	r.readClaims()
 	if r.loadErr != nil || isSalvage(r.rec) {
 		return r.resetWithoutRecord(ctx, req)
 	}
@@ -24,6 +25,7 @@ func (r *run) reset(ctx context.Context, req Request) error {
 		r.begun = true
 		return r.store.Save(ctx, r.rec)
 	}
+	r.walked = true
 	result, err := walk.Reset(ctx, in)
 	r.out.Result = result
 	if err != nil {

@@ -160,6 +160,7 @@ func (r *run) resetSalvaged(ctx context.Context, rec *record.Record, sides map[s
 	in := r.input(nil, nil)
 	in.DiscardEdits, in.Salvage = true, true
 	in.Begin = func(ctx context.Context) error { return r.store.Save(ctx, r.rec) }
+	r.walked = true
 	result, err := walk.Reset(ctx, in)
 	r.out.Result = result
 	if err == nil {

@@ -42,16 +42,21 @@ func (in *Interpreter) Status(ctx context.Context, req Request) (Status, error) 
 		if s.LastRun, err = r.lastRun(ctx); err != nil {
 			return err
 		}
+		r.readClaims()
 		if errors.Is(r.loadErr, record.ErrAbsent) {
 			return nil
 		}
 		if r.loadErr != nil {
 			s.Unreadable = r.loadErr.Error()
+			s.Identity = r.seen
 			return nil
 		}
 		return r.look(ctx)
 	})
-	s.Outcome = out
+	seen := s.Identity
+	if s.Outcome = out; out.Identity == (Identity{}) {
+		s.Identity = seen
+	}
 	return s, err
 }
 
@@ -93,7 +98,7 @@ func (r *run) lastRun(context.Context) (*LastRun, error) {
 // note describes this run for status, until the next boot. A refusal leaves
 // the note of the run before it; a note that cannot be written fails nothing.
 func (r *run) note(began time.Time, err error) {
-	if !r.host.Identity.Live || r.refused(err) {
+	if _, edited := errors.AsType[*walk.EditedError](err); !r.host.Identity.Live || edited || err != nil && !r.walked {
 		return
 	}
 	last := LastRun{
@@ -108,12 +113,4 @@ func (r *run) note(began time.Time, err error) {
 	if err := r.store.WriteNote(lastRunName, last); err != nil {
 		r.warn(block.Warning{Summary: "Last run not noted", Detail: err.Error()})
 	}
-}
-
-// refused says that a run was not admitted and changed nothing.
-func (r *run) refused(err error) bool {
-	_, refused := errors.AsType[*record.RefusedError](err)
-	_, edited := errors.AsType[*walk.EditedError](err)
-	_, foreign := errors.AsType[*ForeignError](err)
-	return refused || edited || foreign
 }

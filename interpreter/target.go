@@ -93,11 +93,9 @@ func (r *run) environment(ctx context.Context, prefix string) eval.Environment {
 		ActiveSlot:     func(address string) string { return r.rec.Machines[address].Active },
 		SkipSupports:   r.rec.Phase == record.Complete,
 		DeferSensitive: !r.host.Identity.Live,
-	}
-	if r.host.Identity.Live {
-		env.Ownership = &eval.Ownership{
+		Ownership: &eval.Ownership{
 			InstallationID: r.rec.ID, Recipe: r.rec.Recipe.Name, Fingerprint: r.rec.Fingerprint, Prefix: prefix,
-		}
+		},
 	}
 	return env
 }

@@ -113,8 +113,8 @@ func ParsePlain(s Schema, data json.RawMessage) (cty.Value, map[string]Hole, err
 }
 
 func parseObject(s Schema, n *Nested, data json.RawMessage, path string, holes map[string]Hole) (cty.Value, error) {
-	var obj map[string]json.RawMessage
-	if err := json.Unmarshal(data, &obj); err != nil {
+	obj, err := members(data)
+	if err != nil {
 		return cty.NilVal, fmt.Errorf("%s: %w", path, err)
 	}
 	vals := map[string]cty.Value{}
@@ -184,11 +184,34 @@ func parseValue(data json.RawMessage, ty cty.Type, path string, holes map[string
 		holes[path] = hole
 		return cty.NullVal(ty), nil
 	}
+	if v, ok := parsePrimitive(data, ty); ok {
+		return v, nil
+	}
 	v, err := ctyjson.Unmarshal(data, ty)
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("%s: %w", path, err)
 	}
 	return v, nil
+}
+
+// parsePrimitive decodes the texts and switches that most values are, without
+// the cost of a decoder for each; ok is false for what it does not understand.
+func parsePrimitive(data json.RawMessage, ty cty.Type) (v cty.Value, ok bool) {
+	switch {
+	case ty == cty.Bool && string(data) == "true":
+		return cty.True, true
+	case ty == cty.Bool && string(data) == "false":
+		return cty.False, true
+	case ty != cty.String || data[0] != '"':
+		return cty.NilVal, false
+	case !bytes.ContainsRune(data, '\\'):
+		return cty.StringVal(string(data[1 : len(data)-1])), true
+	}
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		return cty.NilVal, false
+	}
+	return cty.StringVal(text), true
 }
 
 func parseHole(data json.RawMessage) (Hole, bool) {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -12,8 +13,10 @@ import (
 
 // common evaluates the arguments that every step accepts.
 func (e *evaluation) common(st *step, p *block.Placed) {
-	p.Timeout = e.duration("timeout", st.timeout)
-	if p.Timeout == 0 && st.timeout != nil && !e.failed && e.unknown == "" {
+	if !st.boundsItself() {
+		p.Timeout = e.duration("timeout", st.timeout)
+	}
+	if p.Timeout == 0 && st.timeout != nil && !st.boundsItself() && !e.failed && e.unknown == "" {
 		e.fail(st.timeout.Range(), "Invalid value", "A timeout of nothing would fail at once. Leave timeout out for none.")
 	}
 	if s, ok := e.text("on_drift", st.onDrift); ok {
@@ -27,6 +30,12 @@ func (e *evaluation) common(st *step, p *block.Placed) {
 			Attempts: e.attempts(st.retry.attempts), Delay: e.duration("delay", st.retry.delay), MaxDelay: e.duration("max_delay", st.retry.maxDelay),
 		}
 	}
+}
+
+// boundsItself says that a timeout is the type's own argument: it then says
+// itself what had not come about when the time was up.
+func (s *step) boundsItself() bool {
+	return slices.ContainsFunc(s.typ.Schema.Attrs, func(a block.Attr) bool { return a.Name == "timeout" })
 }
 
 func (e *evaluation) onDrift(s string, rng hcl.Range) block.OnDrift {

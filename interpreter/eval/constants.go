@@ -85,9 +85,11 @@ func (r *Recipe) constantBool(a *hclsyntax.Attribute) bool {
 	return v.True()
 }
 
-func (r *Recipe) checkPath(rng hcl.Range, path string) {
-	if err := block.CheckPath(path); err != nil {
-		r.errorf(rng, "Invalid path", "%s", err)
+// checkPrefix reports a default_prefix that is not inert everywhere it is
+// written to.
+func (r *Recipe) checkPrefix(rng hcl.Range, prefix string) {
+	if err := block.CheckPrefix(prefix); err != nil {
+		r.errorf(rng, "Invalid prefix", "%s", err)
 	}
 }
 

@@ -47,7 +47,7 @@ func factsValue(f host.Facts, prefix string) cty.Value {
 			"id": cty.StringVal(f.OS.ID), "id_like": texts(f.OS.IDLike), "version_id": cty.StringVal(f.OS.VersionID),
 			"variant_id": cty.StringVal(f.OS.VariantID), "name": cty.StringVal(f.OS.Name),
 		}),
-		"arch":          cty.StringVal(f.Arch),
+		"arch":          archValue(f.Arch),
 		"hostname":      live(cty.StringVal(f.Hostname)),
 		"kernel":        live(cty.StringVal(f.Kernel)),
 		"systemd":       live(cty.NumberIntVal(int64(f.Systemd))),
@@ -55,6 +55,15 @@ func factsValue(f host.Facts, prefix string) cty.Value {
 		"prefix":        cty.StringVal(prefix),
 		"root":          cty.StringVal(f.Root),
 	})
+}
+
+// archValue is the processor, unknown where no program of an offline host tells
+// it: the build machine's own would be a guess.
+func archValue(arch string) cty.Value {
+	if arch == "" {
+		return unknownText()
+	}
+	return cty.StringVal(arch)
 }
 
 // unknownFacts stand for those of a host that is not there.

@@ -184,7 +184,7 @@ func (r *Recipe) readSupport(b *hclsyntax.Block) {
 		c, s.VersionID, _ = r.constraint(a)
 	}
 	if a := attrs["default_prefix"]; a != nil && s.DefaultPrefix != "" {
-		r.checkPath(a.Expr.Range(), s.DefaultPrefix)
+		r.checkPrefix(a.Expr.Range(), s.DefaultPrefix)
 	}
 	for _, inner := range b.Body.Blocks {
 		r.errorf(inner.TypeRange, "Unknown block", "A supports block has no nested blocks.")

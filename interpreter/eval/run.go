@@ -15,8 +15,7 @@ type Environment struct {
 	Facts host.Facts
 	// Prefix is the install prefix asked for, "" for the default of the host.
 	Prefix string
-	// Ownership is what ownership() returns; nil while no installation id is
-	// known, offline.
+	// Ownership is what ownership() returns; nil while nothing of it is known.
 	Ownership *Ownership
 	Lookups   Lookups
 	// Keyed hashes a digest of sensitive bytes with the installation's key;
@@ -32,7 +31,8 @@ type Environment struct {
 	DeferSensitive bool
 }
 
-// Ownership is who owns what the recipe makes.
+// Ownership is who owns what the recipe makes. Offline InstallationID is "":
+// the first live run mints it, and until then it is unknown.
 type Ownership struct{ InstallationID, Recipe, Fingerprint, Prefix string }
 
 // mode says what an evaluation is for.
@@ -98,8 +98,12 @@ func (run *run) ownership() cty.Value {
 			"prefix": run.facts.GetAttr("prefix"),
 		})
 	}
+	id := unknownText()
+	if o.InstallationID != "" {
+		id = cty.StringVal(o.InstallationID)
+	}
 	return cty.ObjectVal(map[string]cty.Value{
-		"installation_id": cty.StringVal(o.InstallationID), "recipe": cty.StringVal(o.Recipe),
+		"installation_id": id, "recipe": cty.StringVal(o.Recipe),
 		"fingerprint": cty.StringVal(o.Fingerprint), "prefix": cty.StringVal(o.Prefix),
 	})
 }

@@ -75,8 +75,21 @@ func (j jail) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := root.Open(filepath.FromSlash(name))
+	file, err := openPlain(root, filepath.FromSlash(name))
 	return file, errors.Join(err, root.Close())
+}
+
+// openPlain opens a file or directory. Opening a pipe would wait for its
+// writer, and reading a device may never end.
+func openPlain(root *os.Root, name string) (fs.File, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, fmt.Errorf("%s is neither a file nor a directory; a recipe is made of plain files", name)
+	}
+	return root.Open(name)
 }
 
 func (t *tree) Name() string { return t.join(t.main) }

@@ -125,8 +125,9 @@ func (c *specCase) environment() Environment {
 		Keyed:        func(d string) string { return "keyed:" + d[len("sha256:"):][:8] },
 		SkipSupports: c.options["skip_supports"] != "", DeferSensitive: c.options["offline"] != "",
 	}
-	if c.options["offline"] == "" {
-		env.Ownership = &Ownership{InstallationID: "id-1", Recipe: "demo", Fingerprint: "v1:sha256:00", Prefix: "/usr/local"}
+	env.Ownership = &Ownership{InstallationID: "id-1", Recipe: "demo", Fingerprint: "v1:sha256:00", Prefix: "/usr/local"}
+	if c.options["offline"] != "" {
+		env.Ownership.InstallationID = ""
 	}
 	if slot := c.options["active"]; slot != "" {
 		env.ActiveSlot = func(string) string { return slot }

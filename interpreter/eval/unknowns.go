@@ -37,8 +37,9 @@ func (b bench) unknowns(expr hclsyntax.Expression) []string {
 		return names
 	}
 	eachCall(expr, func(c *hclsyntax.FunctionCallExpr) {
-		if isLookup(c.Name) || c.Name == "ownership" {
-			names = append(names, c.Name+"()")
+		text := c.Name + "()"
+		if (isLookup(c.Name) || c.Name == "ownership") && !slices.Contains(names, text) {
+			names = append(names, text)
 		}
 	})
 	return names

@@ -8,7 +8,6 @@ package record
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"hostler/interpreter/block"
@@ -50,9 +49,13 @@ type Record struct {
 	Previous string `json:"previous,omitempty"`
 	// Machines holds, by step address, what runs and what it was built from.
 	Machines map[string]block.Built `json:"machines,omitempty"`
-	// Claims are in the order of the newest target.
+	// Claims are in the order of the newest target. Of a record that
+	// Store.Head returned they are there after ReadClaims.
 	Claims []Claim `json:"claims"`
 
+	// unread is what was read and not looked at but for its head.
+	unread  []byte
+	types   []block.Stored
 	unknown map[string]json.RawMessage
 }
 
@@ -111,102 +114,4 @@ func (r *Record) Index() map[thing.Key]*Claim {
 		index[r.Claims[i].Thing] = &r.Claims[i]
 	}
 	return index
-}
-
-// decode reads a record and refuses what this release cannot honour.
-func decode(path string, data []byte) (*Record, error) {
-	var head struct {
-		SchemaVersion json.RawMessage `json:"schema_version"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, &UnreadableError{path, err}
-	}
-	var version int
-	if err := json.Unmarshal(head.SchemaVersion, &version); err != nil || version < 1 {
-		return nil, &UnreadableError{path, fmt.Errorf("schema_version is %s", orNothing(head.SchemaVersion))}
-	}
-	if version > Schema {
-		return nil, &block.NewerError{What: fmt.Sprintf("the ownership record %s (schema %d, this release knows %d)", path, version, Schema)}
-	}
-	r := &Record{}
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, &UnreadableError{path, err}
-	}
-	if err := r.valid(); err != nil {
-		return nil, &UnreadableError{path, err}
-	}
-	return r, nil
-}
-
-func orNothing(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return "missing"
-	}
-	return string(raw)
-}
-
-func (r *Record) valid() error {
-	switch r.Phase {
-	case Installing, Complete, Resetting:
-	case "":
-		return errors.New("phase is missing")
-	default:
-		return fmt.Errorf("phase %q is not one of installing, complete, resetting", r.Phase)
-	}
-	if r.Recipe.Name == "" || r.Fingerprint == "" {
-		return errors.New("recipe name or fingerprint is missing")
-	}
-	seen := map[thing.Key]bool{}
-	for _, c := range r.Claims {
-		if c.Thing == "" || seen[c.Thing] {
-			return fmt.Errorf("claim %q is empty or there twice", c.Thing)
-		}
-		seen[c.Thing] = true
-	}
-	for address, b := range r.Machines {
-		if b.Active != "" && !seen[machineKey(b.Active)] {
-			return fmt.Errorf("machine %q of %s is none of those that are claimed", b.Active, address)
-		}
-	}
-	return nil
-}
-
-// encode writes a record as two-space indented JSON with a final newline.
-func (r *Record) encode() ([]byte, error) {
-	data, err := json.MarshalIndent(r, "", "  ")
-	return append(data, '\n'), err
-}
-
-// The plain twins carry the fields; the methods add those that are not known.
-type (
-	plainRecord Record
-	plainClaim  Claim
-)
-
-// UnmarshalJSON keeps fields that this release does not know.
-func (r *Record) UnmarshalJSON(data []byte) (err error) {
-	if err := json.Unmarshal(data, (*plainRecord)(r)); err != nil {
-		return err
-	}
-	r.unknown, err = unknownFields(data, (*plainRecord)(r))
-	return err
-}
-
-// MarshalJSON writes the unknown fields back.
-func (r *Record) MarshalJSON() ([]byte, error) {
-	return withUnknown((*plainRecord)(r), r.unknown)
-}
-
-// UnmarshalJSON keeps fields that this release does not know.
-func (c *Claim) UnmarshalJSON(data []byte) (err error) {
-	if err := json.Unmarshal(data, (*plainClaim)(c)); err != nil {
-		return err
-	}
-	c.unknown, err = unknownFields(data, (*plainClaim)(c))
-	return err
-}
-
-// MarshalJSON writes the unknown fields back.
-func (c Claim) MarshalJSON() ([]byte, error) {
-	return withUnknown((*plainClaim)(&c), c.unknown)
 }

@@ -38,10 +38,23 @@ type Store struct {
 // NewStore returns the store of a host. Ids and keys come from rand.
 func NewStore(h host.Host, rand io.Reader) *Store { return &Store{host: h, rand: rand} }
 
-// Load reads the record. The error is ErrAbsent when there is none, an
+// Load reads the record, as Head, with its claims.
+func (s *Store) Load(ctx context.Context) (*Record, error) {
+	r, err := s.Head(ctx)
+	if err == nil {
+		err = r.ReadClaims()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Head reads the record but for its claims, which Record.ReadClaims reads when
+// they are needed: a healthy host never needs them. The error is ErrAbsent when there is none, an
 // *UnreadableError when it is damaged, a *block.NewerError when a newer
 // release wrote it, and any other when the host cannot be read.
-func (s *Store) Load(context.Context) (*Record, error) {
+func (s *Store) Head(context.Context) (*Record, error) {
 	data, err := readPrivate(s.host.Files, File)
 	switch {
 	case host.Absent(err):

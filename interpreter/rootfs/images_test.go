@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -89,6 +90,26 @@ func TestC55MissingChild(t *testing.T) {
 	_, err = resolveRef(t, "oci-layout:"+dir, amd64)
 	if err == nil || !strings.Contains(err.Error(), child.String()) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestC62ForeignLayers: a layer that is to be had from a third host only is
+// refused when the image is resolved, from wherever.
+func TestC62ForeignLayers(t *testing.T) {
+	foreign, err := mutate.Append(imageFrom(t, "linux/amd64", "f a"), mutate.Addendum{
+		Layer: static.NewLayer([]byte("x"), types.DockerForeignLayer), URLs: []string{"https://vendor.example/layer"}, MediaType: types.DockerForeignLayer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := startRegistry(t, nil)
+	push(t, reg+"/x:1", foreign)
+	src, _ := netSource(t, reg+"/x:1")
+	layout := Source{Image: "oci-layout:" + writeLayout(t, foreign), Files: hostFiles()}
+	for _, s := range []Source{src, layout} {
+		_, err := Resolve(context.Background(), s, amd64)
+		if err == nil || !strings.Contains(err.Error(), "is a foreign one, to be had from its vendor only") || Passing(err) {
+			t.Errorf("%s: %v", s.Image, err)
+		}
 	}
 }
 

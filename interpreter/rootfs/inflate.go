@@ -82,12 +82,20 @@ func (d *inflater) next() ([]byte, error) {
 		}
 		d.slide()
 		if err := d.step(); err != nil {
-			return nil, err
+			return nil, d.explain(err)
 		}
 	}
 	out := d.win[d.r:d.w]
 	d.r = d.w
 	return out, nil
+}
+
+// explain says of a fault behind the end of the input what it is.
+func (d *inflater) explain(err error) error {
+	if d.unread(); d.eof && d.pos > d.end {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // slide makes room in the window once it is full.

@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"context"
+	"path"
 	"strings"
 	"testing"
 
@@ -47,5 +48,66 @@ func TestKeys(t *testing.T) {
 	}
 	if len(DefaultKeys()) == 0 {
 		t.Error("no default")
+	}
+}
+
+// TestKeysOfParts: the most particular entry counts, as in
+// containers-auth.json(5).
+func TestKeysOfParts(t *testing.T) {
+	h, _ := realHost(t)
+	text := `{"auths":{"a.example":{"username":"all","password":"p"},"a.example/team":{"username":"team","password":"p"},
+		"a.example/team/x":{"username":"x","password":"p"},"https://b.example":{"username":"b","password":"p"}}}`
+	if err := host.Replace(h.Files, "/keys", host.Content{Bytes: []byte(text), Mode: 0o600}); err != nil {
+		t.Fatal(err)
+	}
+	for repo, want := range map[string]string{"a.example/team/x": "x", "a.example/team/y/z": "team", "a.example/other": "all", "a.example/teams": "all", "b.example/x": "b"} {
+		r, err := name.NewRepository(repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		auth, err := Keys(h.Files, "/keys").Resolve(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := authn.Authorization(context.Background(), auth); err != nil || got.Username != want {
+			t.Errorf("%s: %+v %v", repo, got, err)
+		}
+	}
+}
+
+// TestCredential: the systemd credential of the unit is looked at first.
+func TestCredential(t *testing.T) {
+	t.Setenv("CREDENTIALS_DIRECTORY", "/run/credentials/hostler.service")
+	with := DefaultKeys()
+	if with[0] != "/run/credentials/hostler.service/registry-auth.json" {
+		t.Errorf("files %v", with)
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", "")
+	if without := DefaultKeys(); len(without) != len(with)-1 || without[0] != "/etc/hostler/registry-auth.json" {
+		t.Errorf("files %v", without)
+	}
+	h, _ := realHost(t)
+	if err := ensureDir(h.Files, "/run/credentials/hostler.service", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for file, user := range map[string]string{with[0]: "unit", with[1]: "file"} {
+		if err := ensureDir(h.Files, path.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := `{"auths":{"a.example":{"username":"` + user + `","password":"p"}}}`
+		if err := host.Replace(h.Files, file, host.Content{Bytes: []byte(text), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reg, err := name.NewRegistry("a.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth, err := Keys(h.Files, with...).Resolve(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := authn.Authorization(context.Background(), auth); err != nil || got.Username != "unit" {
+		t.Errorf("%+v %v", got, err)
 	}
 }

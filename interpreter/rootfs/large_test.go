@@ -12,7 +12,7 @@ import (
 // kept are read again, and files are written whole whatever their holes.
 func TestLargeArchive(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	noise := make([]byte, 3<<20)
+	noise := make([]byte, 6<<20)
 	for i := range noise {
 		noise[i] = "0123456789abcdef"[r.IntN(16)]
 	}

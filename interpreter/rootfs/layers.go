@@ -100,6 +100,6 @@ func Prefetch(ctx context.Context, image Image) error { return prefetch(ctx, ima
 func (r *layerRun) report(n int64) {
 	r.done += n
 	if r.progress != nil {
-		r.progress(Progress{What: "unpack", Name: r.image.Ref, Done: r.done, Total: r.image.Size})
+		r.progress(Progress{What: "unpack", Name: r.image.title(), Done: r.done, Total: r.image.Size})
 	}
 }

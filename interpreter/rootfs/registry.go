@@ -3,6 +3,7 @@ package rootfs
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -182,8 +183,13 @@ func (r *registry) transport(ctx context.Context) (http.RoundTripper, error) {
 	return rt, nil
 }
 
-// registryError says which faults of the handshake may pass.
+// registryError says which faults of the handshake may pass. A registry on a
+// private address is tried without TLS, too, and then both answers are in err:
+// a certificate tells more.
 func registryError(hostname string, err error) error {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return transportError(hostname, err, nil)
+	}
 	if t, ok := errors.AsType[*transport.Error](err); ok {
 		return tokenError(hostname, t)
 	}

@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log"
@@ -75,6 +76,19 @@ func push(t *testing.T, ref string, what any) {
 		err = remote.WriteIndex(r, what)
 	}
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pushTLS pushes x:1 over TLS, whoever signed for it.
+func pushTLS(t *testing.T, reg string, img v1.Image) {
+	t.Helper()
+	r, err := name.ParseReference(reg + "/x:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	if err := remote.Write(r, img, remote.WithTransport(transport)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -105,6 +105,14 @@ type Image struct {
 	packed bool
 }
 
+// title is the image's name with the digest that it stands for.
+func (i Image) title() string {
+	if i.Digest == "" || i.Identity == i.Digest {
+		return i.Ref
+	}
+	return i.Ref + " (" + i.Digest + ")"
+}
+
 // Layer is one layer of an image.
 type Layer struct {
 	// Digest is of the bytes as stored and DiffID of the tar in them; one of

@@ -233,3 +233,35 @@ func TestC78MountsAreNotCrossed(t *testing.T) {
 		t.Errorf("still there: %v", err)
 	}
 }
+
+// foreseeing is a file door of a shadow.
+type foreseeing struct {
+	realFS
+	unknown map[string]string
+}
+
+func (f foreseeing) MarkUnknown(path, cause string) { f.unknown[path] = cause }
+
+// TestShadow: on a shadow nothing is asked for and nothing unpacked; the mark
+// says what would be, and the tree is unknown.
+func TestShadow(t *testing.T) {
+	h, dir := realHost(t)
+	root := host.MachineRoot("m")
+	shadow := foreseeing{h.Files.(realFS), map[string]string{}}
+	h.Files = shadow
+	image := Unresolved("https://images.example/x.tar?sig=secret", strings.Repeat("ab", 32), amd64)
+	r, err := Unpack(context.Background(), image, h, root, Options{})
+	if err != nil || r.Digest != "unresolved" {
+		t.Errorf("result %+v %v", r, err)
+	}
+	if cause := shadow.unknown[root]; cause != "image https://images.example/x.tar is not unpacked yet" || len(shadow.unknown) != 1 {
+		t.Errorf("unknown %v", shadow.unknown)
+	}
+	mark, err := os.ReadFile(filepath.Join(dir, MarkPath(root)))
+	if err != nil || !strings.Contains(string(mark), `"identity": "sha256:abab`) || strings.Contains(string(mark), "secret") {
+		t.Errorf("mark %s %v", mark, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, root)); !os.IsNotExist(err) {
+		t.Errorf("there is a tree: %v", err)
+	}
+}

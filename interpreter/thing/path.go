@@ -51,7 +51,7 @@ func LookPath(f host.FileView, name string) (State, error) {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		s.Kind, s.Mode = File, Mode(mode)
-		s.Digest, s.Size, err = digestOf(f, name)
+		s.Digest, s.Size, err = digestOf(f, name, info.Size())
 	case mode&fs.ModeSymlink != 0:
 		s.Kind = Link
 		s.Target, err = f.ReadlinkIfPossible(name)
@@ -72,12 +72,25 @@ func Digest(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func digestOf(f host.FileView, name string) (digest string, size int64, err error) {
+// digestPiece is how much of a file is read at once, in bytes.
+const digestPiece = 64 << 10
+
+// digestOf digests a file that is about that large.
+func digestOf(f host.FileView, name string, about int64) (digest string, size int64, err error) {
 	file, err := f.Open(name)
 	if err != nil {
 		return "", 0, err
 	}
 	sum := sha256.New()
-	size, err = io.Copy(sum, file)
+	piece := make([]byte, min(max(about, 0)+1, digestPiece))
+	for err == nil {
+		var n int
+		n, err = file.Read(piece)
+		sum.Write(piece[:n])
+		size += int64(n)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), size, errors.Join(err, file.Close())
 }

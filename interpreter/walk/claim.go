@@ -14,13 +14,16 @@ import (
 // claim makes sure that what a step is about to touch stands in the durable
 // record with what was there before, and that its parent directories exist.
 func (w *walker) claim(ctx context.Context, p *block.Placed, in block.Do) error {
+	if err := w.readClaims(); err != nil {
+		return err
+	}
 	if err := w.capture(ctx, p, in); err != nil {
 		return err
 	}
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
-	return w.shadowed(w.makeParents(in.Host, w.wanted[p]))
+	return w.shadowed(w.makeParents(in.Host, w.wants(p)))
 }
 
 // begin makes the record durable, before the first effect and whenever
@@ -45,7 +48,7 @@ func (w *walker) begin(ctx context.Context) error {
 // the record is written once and not once a step; what an earlier step of this
 // run brought there since is captured when it is touched.
 func (w *walker) capture(ctx context.Context, p *block.Placed, in block.Do) error {
-	own := w.wanted[p]
+	own := w.wants(p)
 	if s := scopeOf(p); !w.captured[s] {
 		w.captured[s] = true
 		own = w.scopeWants(s, p)
@@ -53,7 +56,7 @@ func (w *walker) capture(ctx context.Context, p *block.Placed, in block.Do) erro
 	if err := w.captureAll(ctx, in.Host, own); err != nil {
 		return err
 	}
-	for _, want := range w.wanted[p] {
+	for _, want := range w.wants(p) {
 		delete(w.fresh, want.Key)
 	}
 	return nil
@@ -61,10 +64,10 @@ func (w *walker) capture(ctx context.Context, p *block.Placed, in block.Do) erro
 
 // scopeWants are the things of all steps of a scope, those of p first.
 func (w *walker) scopeWants(s scope, p *block.Placed) []record.Wanted {
-	all := append([]record.Wanted(nil), w.wanted[p]...)
+	all := append([]record.Wanted(nil), w.wants(p)...)
 	for i := range w.Desired {
 		if q := &w.Desired[i]; scopeOf(q) == s && q != p {
-			all = append(all, w.wanted[q]...)
+			all = append(all, w.wants(q)...)
 		}
 	}
 	return all
@@ -158,7 +161,7 @@ func Capture(ctx context.Context, in Input) error {
 	w := newWalker(in)
 	for i := range w.Desired {
 		p := &w.Desired[i]
-		if len(w.wanted[p]) == 0 || p.Step == nil {
+		if len(w.wants(p)) == 0 || p.Step == nil {
 			continue
 		}
 		h, err := w.hostOf(ctx, scopeOf(p))
@@ -166,7 +169,7 @@ func Capture(ctx context.Context, in Input) error {
 			continue
 		}
 		if err == nil {
-			err = w.captureAll(ctx, h, w.wanted[p])
+			err = w.captureAll(ctx, h, w.wants(p))
 		}
 		if err != nil {
 			return err

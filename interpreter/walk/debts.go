@@ -66,7 +66,7 @@ type owing struct {
 // that unit files must be read again. What a change that cannot be foreseen
 // will do is in doubt, so it owes restarts too; on a shadow they are unknown.
 func (w *walker) owe(ctx context.Context, p *block.Placed, in block.Do, change block.Change) ([]owing, error) {
-	if err := w.oweReload(ctx, scopeOf(p), in.Host, w.wanted[p]); err != nil {
+	if err := w.oweReload(ctx, scopeOf(p), in.Host, w.wants(p)); err != nil {
 		return nil, err
 	}
 	unknown := change.Action == block.ActionUnknown

@@ -41,8 +41,8 @@ func (w *walker) warnOf(p *block.Placed, found []Drift, summary, detail string) 
 // drifted lists the step's things that equal neither what was applied nor a
 // target, the one at hand or the one before it.
 func (w *walker) drifted(ctx context.Context, p *block.Placed, in block.Look) (found []Drift, err error) {
-	for _, want := range w.wanted[p] {
-		before, ok := w.applied[want.Key]
+	for _, want := range w.wants(p) {
+		before, ok := w.applied.of(want.Key)
 		if !ok || before.Owned.Want == nil {
 			continue
 		}
@@ -53,7 +53,8 @@ func (w *walker) drifted(ctx context.Context, p *block.Placed, in block.Look) (f
 		if err != nil {
 			return nil, fmt.Errorf("look at %s: %w", want.Key, err)
 		}
-		if w.is(st, before.Owned) || w.is(st, want.Owned) || w.is(st, w.earlier[want.Key].Owned) || w.unfinished(st) {
+		earlier, _ := w.earlier.of(want.Key)
+		if w.is(st, before.Owned) || w.is(st, want.Owned) || w.is(st, earlier.Owned) || w.unfinished(st) {
 			continue
 		}
 		found = append(found, Drift{Address: p.Address, Thing: want.Key, Found: st, Policy: policy(p)})
@@ -69,8 +70,8 @@ func (w *walker) unfinished(st thing.State) bool {
 
 // rewritten says that the recipe changed the step since it was applied.
 func (w *walker) rewritten(p *block.Placed) bool {
-	for _, want := range w.wanted[p] {
-		before, ok := w.applied[want.Key]
+	for _, want := range w.wants(p) {
+		before, ok := w.applied.of(want.Key)
 		switch {
 		case !ok:
 			return true

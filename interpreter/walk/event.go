@@ -20,8 +20,10 @@ const (
 
 // Event is one thing that happened in a walk.
 type Event struct {
-	Kind    Kind
-	Time    time.Time
+	Kind Kind
+	Time time.Time
+	// Recipe is the name of the recipe that the host is driven to.
+	Recipe  string
 	Stage   string
 	Address string
 	// Type is the block type's name.
@@ -45,6 +47,9 @@ func (w *walker) emit(e Event) {
 		return
 	}
 	e.Time = w.Host.Clock.Now()
+	if w.Record != nil {
+		e.Recipe = w.Record.Recipe.Name
+	}
 	w.Emit(e)
 }
 

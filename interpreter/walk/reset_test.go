@@ -51,7 +51,7 @@ func TestResetOrder(t *testing.T) {
 	s.drive(step("first") + worker("w", "c", "k") + step("last") + file("a", "/etc/a", "1", ""))
 	s.mustReset()
 	s.list(order, "last", "(machine runs)", "first")
-	if did := s.did(); did[0] != "delete path:/etc/a" || !strings.HasPrefix(did[1], "run step:") || !strings.HasPrefix(did[len(did)-1], "run step:") {
+	if did := s.did(); did[0] != "delete path:/etc/a" || did[1] != "run reset_step.last" || did[len(did)-1] != "run reset_step.first" {
 		t.Errorf("undone %q", did)
 	}
 }

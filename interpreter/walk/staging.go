@@ -2,6 +2,7 @@ package walk
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"slices"
 
@@ -16,11 +17,11 @@ type located interface {
 
 // dropStaging removes the temporary files that a killed run left beside a
 // thing: nothing but the run that made them looks for them.
-func dropStaging(f host.Files, t thing.Thing) error {
-	switch key := t.Key(); key.Kind() {
+func dropStaging(f host.Files, owned thing.Owned, o thing.Origin) error {
+	switch key := owned.Key(); key.Kind() {
 	case "path":
 		name := key.Name()
-		if at, ok := t.(located); ok {
+		if at, ok := owned.Thing.(located); ok {
 			file, err := at.File(f)
 			if err != nil {
 				return nil // it leads nowhere, so nothing is beside it
@@ -29,31 +30,56 @@ func dropStaging(f host.Files, t thing.Thing) error {
 		}
 		return ignoreUnknowable(host.Remove(f, host.TemporaryName(name)))
 	case "unit-enabled":
-		return ignoreUnknowable(dropStagedLinks(f, key.Name()))
+		return ignoreUnknowable(dropStagedLinks(f, owned, o))
 	}
 	return nil
 }
 
-// dropStagedLinks looks where enabling puts its links. A directory that was
-// made for one and is empty goes with it.
-func dropStagedLinks(f host.Files, unit string) error {
-	names, err := host.Names(f, unitDirs[0])
-	if host.Absent(err) {
-		return nil
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		switch dir := path.Join(unitDirs[0], name); path.Ext(name) {
+// dropStagedLinks looks where enabling puts its links: where they are wanted or
+// were, or, if that is not known, everywhere. A directory that was made for one
+// and is empty goes with it.
+func dropStagedLinks(f host.Files, owned thing.Owned, o thing.Origin) error {
+	unit := owned.Key().Name()
+	dirs, err := linkDirs(f, owned.Want, o.State)
+	for _, dir := range dirs {
+		err = errors.Join(err, host.Remove(f, host.TemporaryName(path.Join(dir, unit))))
+		switch path.Ext(dir) {
 		case ".wants", ".requires", ".upholds":
-			err = errors.Join(err, host.Remove(f, host.TemporaryName(path.Join(dir, unit))), removeEmpty(f, dir))
+			err = errors.Join(err, removeEmpty(f, dir))
 		}
 	}
-	return errors.Join(err, host.Remove(f, host.TemporaryName(path.Join(unitDirs[0], unit))))
+	return err
+}
+
+// linkDirs are the directories in which links of the states are.
+func linkDirs(f host.Files, states ...*thing.State) ([]string, error) {
+	dirs := map[string]bool{unitDirs[0]: true}
+	if states[0] == nil {
+		names, err := host.Names(f, unitDirs[0])
+		for _, name := range names {
+			dirs[path.Join(unitDirs[0], name)] = true
+		}
+		if err != nil && !host.Absent(err) {
+			return nil, err
+		}
+	}
+	for _, st := range states {
+		if st == nil {
+			continue
+		}
+		for link := range st.Links {
+			dirs[path.Dir(link)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs)), nil
 }
 
 func removeEmpty(f host.Files, dir string) error {
 	info, err := host.Lstat(f, dir)
-	if err != nil || !info.IsDir() {
+	if host.Absent(err) || err == nil && !info.IsDir() {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	names, err := host.Names(f, dir)

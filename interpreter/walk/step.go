@@ -9,7 +9,6 @@ import (
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
-	"hostler/interpreter/record"
 )
 
 func (w *walker) step(ctx context.Context, p *block.Placed) error {
@@ -64,7 +63,7 @@ func (w *walker) advance(ctx context.Context, p *block.Placed) (block.Change, er
 	}
 	w.pending(after)
 	w.result.Changed++
-	w.stage.changed(p, w.wanted[p], change)
+	w.stage.changed(p, w.wants(p), change)
 	return change, nil
 }
 
@@ -128,19 +127,35 @@ func (w *walker) filled(ctx context.Context, p *block.Placed, in block.Look, cha
 		return change, err
 	}
 	p.Step = step
-	w.want(p)
+	if err := w.want(p); err != nil {
+		return change, err
+	}
 	return w.check(ctx, p, in)
 }
 
 // want notes anew what a step owns and wants, here and in the record.
-func (w *walker) want(p *block.Placed) {
-	w.wanted[p] = nil
-	for _, want := range record.WantedOf([]block.Placed{*p}) {
-		want.Placed = p
-		w.wanted[p] = append(w.wanted[p], want)
+func (w *walker) want(p *block.Placed) error {
+	if err := w.readClaims(); err != nil {
+		return err
+	}
+	delete(w.wanted, p)
+	for _, want := range w.wants(p) {
 		w.Record.Writes(want, w.Keyed)
 	}
 	w.unsaved = true
+	return nil
+}
+
+// readClaims reads the claims, when they are needed for the first time.
+func (w *walker) readClaims() error {
+	if w.Claims == nil {
+		return nil
+	}
+	err := w.Claims()
+	if err == nil {
+		w.Claims = nil
+	}
+	return err
 }
 
 // check asks a step what it needs. What cannot be known is no fault.

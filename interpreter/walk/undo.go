@@ -54,13 +54,22 @@ func (w *walker) undo(ctx context.Context, key thing.Key) error {
 		w.stage.thing(key)
 	}
 	if change.Needed() || err != nil {
-		p.Address = string(key)
+		p.Address = undoneAs(key, p.Address)
 		w.emitDone(&p, began, change, err)
 	}
 	if err != nil {
-		return &StepError{string(key), p.Stage, err}
+		return &StepError{undoneAs(key, p.Address), p.Stage, err}
 	}
 	return nil
+}
+
+// undoneAs names what is undone: the thing, or the step itself when its key is
+// a hash that tells a person nothing.
+func undoneAs(key thing.Key, address string) string {
+	if key.Kind() == "step" {
+		return address
+	}
+	return string(key)
 }
 
 func undoReason(o thing.Origin) string {
@@ -92,7 +101,7 @@ func (w *walker) undoStep(ctx context.Context, p *block.Placed, c *record.Claim,
 	if !ok {
 		return change, fmt.Errorf("%s is not among the things its step owns; the record was not written by this release", c.Thing)
 	}
-	if err := dropStaging(in.Host.Files, owned.Thing); err != nil {
+	if err := dropStaging(in.Host.Files, owned, c.Origin); err != nil {
 		return change, err
 	}
 	st, err := owned.Look(ctx, in.View)

@@ -41,6 +41,9 @@ type Input struct {
 	// Fill makes a step again with its sensitive values, which are not
 	// stored. The error is block.ErrNeedsInput when one has no value.
 	Fill func(ctx context.Context, p *block.Placed) (block.Step, error)
+	// Claims reads the claims of Record, which Drive needs only when it has to
+	// change something; nil says that they are there.
+	Claims func() error
 	// Begin is called once, before the first effect, when the claims with
 	// their origins stand in Record; it makes the record durable. nil saves
 	// the record.
@@ -112,8 +115,8 @@ type walker struct {
 	// wanted are the things each desired step owns, by step; applied what
 	// was wanted before, by thing.
 	wanted  map[*block.Placed][]record.Wanted
-	applied map[thing.Key]record.Wanted
-	earlier map[thing.Key]record.Wanted
+	applied wantedBefore
+	earlier wantedBefore
 	// slots are the names that each machine step owns, by its label.
 	slots map[string][]string
 	// watchers are the steps to tell of a change, by address of the changed
@@ -150,23 +153,54 @@ func newWalker(in Input) *walker {
 		tainted: map[string]string{}, hosts: map[scope]host.Host{}, managed: map[scope]bool{}, reloads: map[string]*reload{},
 		captured: map[scope]bool{}, fresh: map[thing.Key]bool{},
 	}
-	for _, want := range record.WantedOf(in.Desired) {
-		w.wanted[want.Placed] = append(w.wanted[want.Placed], want)
-		if want.Placed.Machine == "" && want.Key.Kind() == "machine" {
-			w.slots[want.Placed.Label] = append(w.slots[want.Placed.Label], want.Key.Name())
+	for i := range in.Desired {
+		if p := &in.Desired[i]; p.Machine == "" && len(p.Type.Phases) > 0 {
+			w.noteSlots(p)
 		}
 	}
-	w.applied, w.earlier = wantedBefore(in.Applied), wantedBefore(in.Earlier)
+	w.applied.steps, w.earlier.steps = in.Applied, in.Earlier
 	w.watchers = watchersOf(in.Desired, in.Applied, in.Earlier)
 	return w
 }
 
-func wantedBefore(steps []block.Placed) map[thing.Key]record.Wanted {
-	wants := map[thing.Key]record.Wanted{}
-	for _, want := range record.WantedOf(steps) {
-		wants[want.Key] = want
+// noteSlots notes which machines a step stands for.
+func (w *walker) noteSlots(p *block.Placed) {
+	for _, want := range w.wants(p) {
+		if want.Key.Kind() == "machine" {
+			w.slots[p.Label] = append(w.slots[p.Label], want.Key.Name())
+		}
 	}
+}
+
+// wants are the things that a desired step owns.
+func (w *walker) wants(p *block.Placed) []record.Wanted {
+	wants, known := w.wanted[p]
+	if known {
+		return wants
+	}
+	for _, want := range record.WantedOf([]block.Placed{*p}) {
+		want.Placed = p
+		wants = append(wants, want)
+	}
+	w.wanted[p] = wants
 	return wants
+}
+
+// wantedBefore is what steps of an earlier state wanted of a thing.
+type wantedBefore struct {
+	steps []block.Placed
+	wants map[thing.Key]record.Wanted
+}
+
+func (b *wantedBefore) of(key thing.Key) (record.Wanted, bool) {
+	if b.wants == nil {
+		b.wants = map[thing.Key]record.Wanted{}
+		for _, want := range record.WantedOf(b.steps) {
+			b.wants[want.Key] = want
+		}
+	}
+	want, ok := b.wants[key]
+	return want, ok
 }
 
 // start reads what an earlier run left owed.

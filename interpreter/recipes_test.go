@@ -1,0 +1,147 @@
+package interpreter_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hostler/interpreter"
+	"hostler/interpreter/eval"
+	"hostler/interpreter/host/memory"
+	"hostler/recipes"
+)
+
+// scenarios are the recipes that the laws are held against.
+func scenarios(t testing.TB) []scenario {
+	all := []scenario{small(), middle(), richScenario(t)}
+	return append(all, shipped(t)...)
+}
+
+func small() scenario {
+	const v1 = `
+write_file_if_changed "x" {
+  path             = "/etc/x"
+  content          = "one\n"
+  replaces_foreign = true
+}
+write_file_if_changed "y" {
+  path    = "/etc/y.d/y"
+  content = "one\n"
+}
+`
+	v2 := a(strings.ReplaceAll(v1, "one", "two"))
+	return scenario{
+		name: "small", v1: a(v1), v2: &v2, crash: 1, power: 3, errno: 5,
+		opts: func(testing.TB) memory.Options {
+			return memory.Options{Files: map[string]memory.File{"/etc/x": {Content: "theirs", Mode: 0o640, GID: 4, Xattrs: map[string]string{"user.a": "b"}}}}
+		},
+	}
+}
+
+func middle() scenario {
+	const v1 = `
+write_file_if_changed "conf" {
+  path    = "/etc/a/conf"
+  content = "one\n"
+}
+directory "d" { path = "/var/lib/a" }
+symlink "l" {
+  path   = "/etc/a/link"
+  target = "conf"
+}
+systemd_unit "a.service" {
+  content = "[Service]\nExecStart=/usr/bin/sleep infinity\nEnvironment=V=one\n[Install]\nWantedBy=multi-user.target\n"
+  enable  = true
+  state   = "started"
+}
+systemd_unit "theirs.service" {
+  drop_in "10-a.conf" { content = "[Service]\nNice=1\n" }
+  state = "started"
+}
+restart_on_change "a.service" { watch = [write_file_if_changed.conf, systemd_unit["a.service"]] }
+restart_on_change "theirs.service" { watch = [systemd_unit["theirs.service"]] }
+reset_step "r" {
+  remove_path {
+    path      = "/var/lib/left"
+    recursive = true
+  }
+}
+`
+	v2 := a(strings.NewReplacer("one", "two", "symlink \"l\" {\n  path   = \"/etc/a/link\"\n  target = \"conf\"\n}\n", "", "Nice=1", "Nice=2").Replace(v1))
+	return scenario{
+		name: "middle", v1: a(v1), v2: &v2, crash: 3, power: 11, errno: 31,
+		opts: func(testing.TB) memory.Options {
+			return memory.Options{Units: []memory.Unit{{Name: "theirs.service", Enabled: true, Running: true}}}
+		},
+	}
+}
+
+func richScenario(t testing.TB) scenario {
+	v2 := given{recipe: recipeFile(t, "rich.hcl",
+		`default = "info"`, `default = "debug"`, `["one", "two"]`, `["two", "three"]`, `absent "old"`, `directory "old"`,
+		`"/etc/cron.d/old"`, `"/etc/cron.d/new"`, `[Service]\nNice=5`, `[Service]\nNice=6`,
+	), vars: []string{"token=other"}}
+	return scenario{
+		name: "rich", v1: given{recipe: recipeFile(t, "rich.hcl"), vars: []string{"token=secret"}}, v2: &v2, opts: rich, crash: 37, power: 89, errno: 307,
+	}
+}
+
+// shipped are the recipes under recipes and examples.
+func shipped(t testing.TB) (all []scenario) {
+	for _, top := range []string{"../recipes", "../examples"} {
+		err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == eval.MainFile {
+				all = append(all, shippedAs(t, filepath.Dir(name)))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// inputs are the values for the variables of the recipes in the tree, by
+// directory; a new recipe needs a line here.
+var inputs = map[string][]string{
+	"../recipes/debian/12/nspawn-worker": {"rootfs_image=/srv/one.tar", "nameservers=[\"192.0.2.53\"]"},
+	"../examples/build-host":             {"image=/srv/one.tar"},
+	"../examples/metrics-site":           {"site=west-2", "token=secret"},
+}
+
+func shippedAs(t testing.TB, dir string) scenario {
+	vars, ok := inputs[dir]
+	if !ok {
+		t.Errorf("%s: there are no inputs for it in laws_test.go", dir)
+	}
+	return scenario{
+		name: filepath.Base(dir), opts: kitchen, crash: 31, power: 83, errno: 311,
+		v1: given{vars: vars, open: func(r *rig) interpreter.Request {
+			src, err := eval.Open(dir)
+			r.ok(err)
+			return r.load(src, eval.StandardLoader{Shipped: recipes.Open})
+		}},
+	}
+}
+
+// kitchen is a Debian 12 with everything that the recipes in the tree ask for.
+func kitchen(t testing.TB) memory.Options {
+	return memory.Options{
+		Executables: []string{"apt-get", "/usr/sbin/nft", "machinectl", "journalctl"},
+		Files: map[string]memory.File{
+			"/srv/one.tar":                        {Content: image(t, nil)},
+			"/etc/motd":                           {Content: "welcome\n"},
+			"/etc/sysctl.d/10-theirs.conf":        {Content: "kernel.panic = 1\n"},
+			"/etc/systemd/journald.conf":          {Content: "[Journal]\n"},
+			"/lib/modules/6.1.0/modules.builtin":  {Content: ""},
+			"/etc/apt/apt.conf.d/20auto-upgrades": {Content: "x \"1\";\n"},
+		},
+		Units: []memory.Unit{
+			{Name: "systemd-journald.service", Running: true},
+			{Name: "nftables.service"},
+		},
+		Kernel: memory.Kernel{Sysctl: map[string]string{"net.ipv4.ip_forward": "0", "vm.swappiness": "60"}},
+	}
+}
