@@ -27,9 +27,9 @@ func (m *machine) files(f host.FileView) ([]file, error) {
 			return nil, err
 		}
 		if s := m.settings(slot); s != nil {
-			all = append(all, file{slot, settingsPath(slot), s.render(binds)})
+			all = append(all, file{slot, settingsPath(slot), m.renderSettings(s, binds)})
 		}
-		all = append(all, file{slot, dropInPath(slot), m.service(slot).render(binds)})
+		all = append(all, file{slot, dropInPath(slot), m.renderService(slot, binds)})
 	}
 	return all, nil
 }
@@ -40,18 +40,22 @@ type bind struct {
 	device bool
 }
 
-func (s settingsArgs) render(binds []bind) []byte {
+func (m *machine) renderSettings(s *settingsArgs, binds []bind) []byte {
+	exec := newSection("Exec", s.Exec)
+	exec.lines = append(exec.lines, m.unrestricted(s)...)
 	files := newSection("Files", s.Files)
 	for _, b := range binds {
 		files.lines = append(files.lines, "Bind="+b.path)
 	}
-	return render(newSection("Exec", s.Exec), newSection("Network", s.Network), files)
+	return render(exec, newSection("Network", s.Network), files)
 }
 
-// render makes the drop-in. Its [Install] section starts the machine at boot
+// renderService makes the drop-in. Its [Install] section starts the machine at boot
 // even where nothing wants machines.target.
-func (s serviceArgs) render(binds []bind) []byte {
+func (m *machine) renderService(slot string, binds []bind) []byte {
+	s := m.service(slot)
 	service := newSection("Service", s.Service)
+	service.lines = append(m.cleanup(slot), service.lines...)
 	for _, b := range binds {
 		if b.device {
 			service.lines = append(service.lines, "DeviceAllow="+b.path+" rwm")

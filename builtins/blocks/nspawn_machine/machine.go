@@ -62,6 +62,7 @@ type machine struct {
 	slots  []string
 	active string // the slot being built or active
 
+	systemd    int // the host's version, 0 when it is not known
 	image      string
 	sha256     string
 	platform   rootfs.Platform // zero when the host's architecture is not known
@@ -70,7 +71,7 @@ type machine struct {
 }
 
 func newMachine(args block.Args) (*machine, hcl.Diagnostics) {
-	m := &machine{label: args.Label}
+	m := &machine{label: args.Label, systemd: args.Facts.Systemd}
 	if err := args.Into(&m.args); err != nil {
 		return nil, hcl.Diagnostics{args.Fault("", "Invalid arguments", err.Error())}
 	}

@@ -231,6 +231,9 @@ func (c condition) await(ctx context.Context, inside host.Host, clock host.Clock
 		if why == "" {
 			return nil
 		}
+		if _, shadow := inside.Files.(host.Unknowable); shadow {
+			return host.Unknownf("%s %s, and whether that changes is not known before", c, why)
+		}
 		if waited >= c.timeout {
 			return fmt.Errorf("it is not ready after %s: %s %s%s", c.timeout, c, why, c.diagnose(ctx, inside))
 		}

@@ -35,9 +35,9 @@ func (s *rootfsStep) want(slot, name string) *thing.State {
 	if set := s.settings(slot); set != nil && len(set.BindIfExists) > 0 {
 		return nil
 	}
-	content := s.service(slot).render(nil)
+	content := s.renderService(slot, nil)
 	if name == settingsPath(slot) {
-		content = s.settings(slot).render(nil)
+		content = s.renderSettings(s.settings(slot), nil)
 	}
 	return &thing.State{Kind: thing.File, Digest: thing.Digest(content), Size: int64(len(content)), Mode: "0644"}
 }

@@ -146,11 +146,28 @@ func (s *step) Check(ctx context.Context, in block.Look) (block.Change, error) {
 	return block.Change{Action: block.ActionRun, Reason: fmt.Sprintf("%s: %s; it is waited for", s.what, why)}, nil
 }
 
+// Ask runs the command once, so that a step with nothing to wait for is known
+// as such.
+func (s *step) Ask(ctx context.Context, do block.Do) (block.Change, error) {
+	if !s.command || s.met {
+		return s.Check(ctx, do.Look)
+	}
+	why, err := s.ready(ctx, do)
+	if err != nil {
+		return block.OrUnknown(s.what, err)
+	}
+	if s.met = why == ""; s.met {
+		return block.NoChange(), nil
+	}
+	return block.Change{Action: block.ActionRun, Reason: fmt.Sprintf("%s; it is waited for", why)}, nil
+}
+
 func (s *step) atBoot() block.Change {
 	return block.Change{Action: block.ActionNone, Deferred: []string{s.what + " is waited for on the running host"}}
 }
 
-// Apply waits.
+// Apply waits. In a plan nothing comes about by waiting, as what earlier steps
+// start does not run.
 func (s *step) Apply(ctx context.Context, do block.Do) error {
 	if !do.Host.Identity.Live {
 		return ctx.Err()
@@ -167,6 +184,9 @@ func (s *step) Apply(ctx context.Context, do block.Do) error {
 		}
 		if s.met = why == ""; s.met {
 			return nil
+		}
+		if _, shadow := do.Host.Files.(host.Unknowable); shadow {
+			return host.Unknownf("%s: %s, and whether that changes is not known before", s.what, why)
 		}
 		left := deadline - clock.Monotonic()
 		if left <= 0 {
