@@ -25,7 +25,7 @@ func (a *app) change(c *cobra.Command, args []string, ask func(*interpreter.Requ
 	if ask != nil {
 		ask(&req)
 	}
-	t := a.telling()
+	t := a.telling(c.Name())
 	began := time.Now()
 	t.start(report.Started{Time: began, Command: c.Name()})
 	out := interpreter.Outcome{Word: "failed"}
@@ -45,6 +45,7 @@ type teller struct {
 	lines    report.Lines
 	progress report.Progress
 	throttle report.Throttle
+	reporter *reporter
 }
 
 // The least times between two reports of progress.
@@ -53,8 +54,8 @@ const (
 	progressInEvents = time.Second
 )
 
-func (a *app) telling() *teller {
-	t := &teller{app: a, text: a.text(), lines: report.Lines{W: a.out.W}}
+func (a *app) telling(command string) *teller {
+	t := &teller{app: a, text: a.text(), lines: report.Lines{W: a.out.W}, reporter: a.reportTo(a.supervisor, command)}
 	t.progress = report.Progress{Pen: a.pen(a.err), Width: a.width}
 	t.throttle.Every = progressOnScreen
 	if a.json() {
@@ -75,12 +76,15 @@ func (t *teller) event(e walk.Event) {
 	if !t.throttle.Pass(e) {
 		return
 	}
+	written := t.reporter.event(e)
 	if t.json() {
 		_ = t.lines.Event(e)
 		return
 	}
 	t.progress.Clear()
-	t.text.Event(e)
+	if !written {
+		t.text.Event(e)
+	}
 	if t.terminal && !t.flags.quiet {
 		t.progress.Event(e)
 	}
@@ -95,9 +99,11 @@ func (t *teller) finish(out interpreter.Outcome, err error, f report.Finished) {
 	if err == nil {
 		f.Outputs = interpreter.OutputDocuments(out.Outputs)
 	}
+	written := t.reporter.finish(f, out.Identity.Recipe)
 	switch {
 	case t.json():
 		t.finishLines(err, f)
+	case written:
 	case err == nil || f.Counts != report.Counts{}:
 		t.text.Finish(f)
 	}

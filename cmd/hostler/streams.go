@@ -20,6 +20,8 @@ type streams struct {
 	width    int
 	env      func(string) (string, bool)
 	environ  func() []string
+	// supervisor is who started the program, if that is systemd.
+	supervisor supervisor
 }
 
 // plainWidth is the width of text that goes to no terminal.
@@ -28,7 +30,7 @@ const plainWidth = 100
 func standard() streams {
 	s := streams{
 		in: os.Stdin, out: report.Pen{W: os.Stdout}, err: report.Pen{W: os.Stderr},
-		env: os.LookupEnv, environ: os.Environ, width: plainWidth,
+		env: os.LookupEnv, environ: os.Environ, width: plainWidth, supervisor: supervised(),
 	}
 	colors := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	s.out.Color = colors && term.IsTerminal(int(os.Stdout.Fd()))
