@@ -55,7 +55,7 @@ func boxHost(t *testing.T) *lab.Host {
 	return h
 }
 
-// gone fails the test if something of the machine is left.
+// boxGone fails the test if something of the machine is left.
 func boxGone(t *testing.T, h *lab.Host) {
 	t.Helper()
 	for _, name := range []string{boxTree, "/etc/systemd/nspawn/box.nspawn", "/etc/systemd/system/systemd-nspawn@box.service.d", "/etc/box", "/var/lib/hostler"} {
@@ -72,12 +72,13 @@ func boxGone(t *testing.T, h *lab.Host) {
 // nothing of theirs is there. R126.
 func TestH26MissingTools(t *testing.T) {
 	h := boxHost(t)
-	h.MustExec("systemctl", "stop", "systemd-nspawn@box.service", "systemd-machined.service")
+	h.MustExec("systemctl", "stop", "systemd-nspawn@box.service")
+	h.MustExec("systemctl", "stop", "systemd-machined.service")
 	h.MustExec("sh", "-c", `cd / && rm usr/sbin/nft usr/bin/machinectl usr/lib/systemd/systemd-machined usr/lib/systemd/system/systemd-machined.service \
 		usr/lib/systemd/system/dbus-org.freedesktop.machine1.service usr/share/dbus-1/system-services/org.freedesktop.machine1.service`)
 	h.MustExec("systemctl", "daemon-reload")
 	h.MustExec("systemctl", "reload", "dbus.service")
-	t.Log(expect(t, h, 0, "reset"))
+	expect(t, h, 0, "reset")
 	boxGone(t, h)
 }
 
@@ -124,6 +125,19 @@ func TestH28DisableFailure(t *testing.T) {
 	freeze()
 	expect(t, h, 0, "reset")
 	h.MustExec("umount", wants)
+	boxGone(t, h)
+}
+
+// TestH28MaskedMachine: somebody has masked the machine's unit, which cannot
+// start at boot then. The machine goes, the mask stays.
+func TestH28MaskedMachine(t *testing.T) {
+	h := boxHost(t)
+	h.MustExec("systemctl", "mask", "systemd-nspawn@box.service")
+	expect(t, h, 0, "reset")
+	if state := h.Exec("systemctl", "is-enabled", "systemd-nspawn@box.service").Stdout; strings.TrimSpace(state) != "masked" {
+		t.Errorf("the machine's unit is %s", state)
+	}
+	h.MustExec("systemctl", "unmask", "systemd-nspawn@box.service")
 	boxGone(t, h)
 }
 

@@ -25,7 +25,7 @@ func workerImage(t *testing.T, r *lab.Images, above ...v1.Layer) string {
 	t.Helper()
 	programs := lab.Layer(t, map[string]string{
 		"usr/local/bin/containerd": "#!/bin/sh\nset -e\ntest -s /etc/containerd/config.toml\nmkdir -p /run/containerd\n: >/run/containerd/containerd.sock\nsystemd-notify --ready\nexec sleep infinity\n",
-		"usr/local/bin/kubelet":    "#!/bin/sh\nset -e\ntest -s /var/lib/kubelet/config.yaml\nsleep 0.5\n: >/var/lib/kubelet/kubeconfig\necho registered as $NODE_POOL\nexec sleep infinity\n",
+		"usr/local/bin/kubelet":    "#!/bin/sh\nset -e\ntest -s /var/lib/kubelet/config.yaml\necho x >>/run/kubelet-starts\nsleep 0.5\n: >/var/lib/kubelet/kubeconfig\necho registered as $NODE_POOL\nexec sleep infinity\n",
 		"usr/local/bin/seed":       "#!/bin/sh\necho seeded >\"$1\"\n",
 	})
 	units := lab.Layer(t, map[string]string{
@@ -90,6 +90,7 @@ func TestWorker(t *testing.T) {
 		{"H10 mode-only drift restarts nothing", modeDrift},
 		{"H09 a changed kubelet file restarts kubelet only", kubeletOnly},
 		{"H09 containerd before kubelet", bothInOrder},
+		{"R071 a machine that did not run", notRunning},
 		{"H07 tables of a registered machine stay", tablesStay},
 		{"H08 inventory fails", inventoryFails},
 		{"C28 killed between write and restart", killedBeforeRestart},
@@ -389,6 +390,19 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
+// notRunning: a service that a run starts with its new files is not restarted
+// for them.
+func notRunning(t *testing.T, w *worker) {
+	w.MustExec("systemctl", "stop", "systemd-nspawn@kube1.service")
+	o := w.mustApply(`labels={pool="r071"}`, "containerd=level = \"r071\"")
+	if changed := strings.Join(o.changed(), " "); strings.Contains(changed, "restart_on_change") || !strings.Contains(changed, "write_file_if_changed.kubelet") {
+		t.Errorf("changed %q", changed)
+	}
+	if starts := w.sh("cat /proc/" + w.machineLeader(machine) + "/root/run/kubelet-starts"); starts != "x" {
+		t.Errorf("kubelet was started: %q", starts)
+	}
+}
+
 // tablesStay: R087: the flush unit is rewritten and enabled, and not started
 // while the machine is registered.
 func tablesStay(t *testing.T, w *worker) {
@@ -396,7 +410,7 @@ func tablesStay(t *testing.T, w *worker) {
 	ran := w.show("", "worker-nft-flush.service")["InvocationID"]
 	w.sh("rm /etc/systemd/system/worker-nft-flush.service /etc/systemd/system/systemd-nspawn@kube1.service.requires/worker-nft-flush.service")
 	o := w.mustApply()
-	if changed := o.changed(); !slices.Contains(changed, `systemd_unit["worker-nft-flush.service"]`) {
+	if changed := o.changed(); !slices.Contains(changed, "nft_ruleset.flush") {
 		t.Errorf("changed %q", changed)
 	}
 	if p := w.show("", "worker-nft-flush.service"); p["UnitFileState"] != "enabled" || p["InvocationID"] != ran && p["InvocationID"] != "" {
@@ -414,7 +428,7 @@ func inventoryFails(t *testing.T, w *worker) {
 	w.MustExec("mv", socket, socket+".away")
 	for _, verb := range []string{"apply", "ensure"} {
 		o := w.run(verb)
-		if step, why := o.failed(); o.Code != 1 || step != `systemd_unit["worker-nft-flush.service"]` || !strings.Contains(why, "machines cannot be listed") {
+		if step, why := o.failed(); o.Code != 1 || step != "nft_ruleset.flush" || !strings.Contains(why, "machines cannot be listed") {
 			t.Errorf("%s: %s", verb, o)
 		}
 	}

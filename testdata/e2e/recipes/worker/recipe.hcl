@@ -64,20 +64,12 @@ stage "host" {
     content = "net.ipv4.ip_forward = 1\n"
   }
 
-  write_file_if_changed "flush_rules" {
-    path    = "/etc/hostler/nftables-flush.nft"
-    mode    = "0600"
-    content = "flush ruleset\n"
-  }
-
-  # A flush while the machine runs would take its rules away: the guard stands
-  # in the unit for who starts it by hand, and in start_unless for us.
-  systemd_unit "worker-nft-flush.service" {
-    source  = "files/worker-nft-flush.service"
-    enable  = true
-    state   = "started"
-    restart = "never"
-    start_unless { machines = ["kube1", "kube2"] }
+  # A flush while the machine runs would take its rules away.
+  nft_ruleset "flush" {
+    path     = "/etc/hostler/nftables-flush.nft"
+    content  = "flush ruleset\n"
+    unit     = "worker-nft-flush.service"
+    machines = ["kube1"]
   }
 
   systemd_unit "systemd-journald.service" {
