@@ -4,12 +4,12 @@ BIN     ?= bin
 VERSION ?= 0.1.0
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 # Packages in testdata, which ./... leaves out.
-E2E = ./testdata/lab/... ./testdata/e2e/...
+E2E = ./testdata/lab/... ./testdata/e2e/... ./testdata/bench/rootfs
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test check generate format lint e2e bench clean
+.PHONY: build demo test check generate format lint e2e bench bench-rootfs clean
 
 build: ## the binary, static, for this machine
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/hostler ./cmd/hostler
@@ -40,13 +40,17 @@ lint: ## vet and staticcheck, the e2e files too
 
 e2e: ## real trees and booted hosts; root, Debian packages
 	testdata/lab/prepare
-	$(GO) test -tags e2e -count=1 -timeout 40m -p 1 $(E2E) ./interpreter/host/linux/...
+	$(GO) test -tags e2e -count=1 -timeout 40m -p 1 $(E2E) ./interpreter/host/linux/... ./interpreter/rootfs/...
 
 bench: ## benchmarks beside the code, and what nothing costs on booted hosts; root (BENCH_COMPARE=1: beside ansible and puppet)
 	$(GO) test -run '^$$' -bench . -benchmem ./interpreter/...
 	testdata/lab/prepare
 	testdata/bench/prepare
 	$(GO) test -tags e2e -count=1 -timeout 40m -v -run TestCostOfNothing ./testdata/bench -write
+
+bench-rootfs: ## unpacking against tar, pigz, zstd, umoci and skopeo; root
+	testdata/lab/prepare
+	$(GO) run ./testdata/bench/rootfs
 
 clean:
 	rm -rf $(BIN)

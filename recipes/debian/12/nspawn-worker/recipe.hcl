@@ -101,20 +101,12 @@ stage "host" {
     content = "$nrconf{restart} = 'l';\n"
   }
 
-  write_file_if_changed "nft_flush_rules" {
-    path    = "/etc/hostler/nftables-flush.nft"
-    mode    = "0600"
-    content = "flush ruleset\n"
-  }
-
   # The machine shares the host's network: a flush while it runs would take its
   # rules away, so it happens at boot, before the machine and after firewalls.
-  systemd_unit "hostler-nft-flush.service" {
-    source = "files/hostler-nft-flush.service"
-    enable = true
-    state  = "started"
-    start_unless { machines = [var.machine] }
-    restart = "never"
+  nft_ruleset "flush" {
+    path     = "/etc/hostler/nftables-flush.nft"
+    content  = "flush ruleset\n"
+    machines = [var.machine]
   }
 }
 
