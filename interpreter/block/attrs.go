@@ -27,6 +27,9 @@ func (a Attr) Names() Attr { a.Owned = true; return a }
 // MaySecret returns the attribute as one where a sensitive value is legal.
 func (a Attr) MaySecret() Attr { a.Sensitive = true; return a }
 
+// Starts says that the argument starts or stops something.
+func (a Attr) Starts() Attr { a.Runs = true; return a }
+
 // Text is a string of any content but NUL.
 func Text(name string) Attr {
 	return Attr{Name: name, Type: cty.String, Grammar: "string", Check: onString(checkNUL)}

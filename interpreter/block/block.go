@@ -37,6 +37,9 @@ type Type struct {
 	Phases []Phase
 	// HostOnly types are refused inside machines.
 	HostOnly bool
+	// Runs types start, stop or ask a running system: they are refused where
+	// it does not run yet (Phase.AtRest).
+	Runs bool
 	// Preflight steps are checked before anything is changed, wherever they
 	// stand.
 	Preflight bool
@@ -69,6 +72,9 @@ type Phase struct {
 	// Steps places the nested steps of the block Name here. Inside says that
 	// they run inside the machine, else on the host.
 	Steps, Inside bool
+	// AtRest says that nothing runs inside when the nested steps act: they
+	// write files and enable units, and never start or stop anything.
+	AtRest bool
 }
 
 // PartAfterStop is the phase whose nested steps act on the host after the

@@ -53,6 +53,8 @@ type Attr struct {
 	Grammar string
 	// OneOf lists the only values of a string attribute.
 	OneOf []string
+	// Runs says that the argument starts or stops something; see Type.Runs.
+	Runs bool
 	// Deprecated says what to use instead.
 	Deprecated string
 }

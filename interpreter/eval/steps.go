@@ -179,6 +179,23 @@ func (r *Recipe) mayStand(typ *block.Type, b *hclsyntax.Block, at stepPlace) boo
 	case typ.HostOnly && at.phase.Inside:
 		r.errorf(b.TypeRange, "Misplaced step", "A %s works on the host only and cannot stand inside a machine. Write it at the top level, before the %s.", typ.Name, at.owner.typ.Name)
 		return false
+	case at.phase.AtRest:
+		return r.mayRest(typ, b, at)
+	}
+	return true
+}
+
+// mayRest refuses steps that start, stop or ask something where nothing runs.
+func (r *Recipe) mayRest(typ *block.Type, b *hclsyntax.Block, at stepPlace) bool {
+	const advice = "Nothing runs in %s: steps there write files and enable units. Write it in after_boot."
+	if typ.Runs {
+		r.errorf(b.TypeRange, "Misplaced step", "A %s needs a running system. "+advice, typ.Name, at.phase.Name)
+		return false
+	}
+	for _, a := range typ.Schema.Attrs {
+		if written := b.Body.Attributes[a.Name]; a.Runs && written != nil {
+			r.errorf(written.NameRange, "Misplaced argument", "%s starts or stops something. "+advice, a.Name, at.phase.Name)
+		}
 	}
 	return true
 }

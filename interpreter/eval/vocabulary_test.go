@@ -118,7 +118,7 @@ func unitType() *block.Type {
 		Name: "systemd_unit", Version: 2,
 		Schema: block.Schema{
 			Attrs: []block.Attr{
-				block.UnitName("name").Names(), block.Text("content"), block.Choice("state", "", "started", "stopped"),
+				block.UnitName("name").Names(), block.Text("content"), block.Choice("state", "", "started", "stopped").Starts(),
 				{Name: "settings", Type: cty.Map(cty.String)},
 			},
 			Blocks: []block.Nested{{
@@ -140,7 +140,7 @@ func unitType() *block.Type {
 
 func restartType() *block.Type {
 	return &block.Type{
-		Name: "restart_on_change", Version: 1, Retryable: []block.FaultClass{block.FaultBusy},
+		Name: "restart_on_change", Version: 1, Runs: true, Retryable: []block.FaultClass{block.FaultBusy},
 		Schema: block.Schema{Attrs: []block.Attr{
 			block.UnitName("name"), {Name: "watch", Type: cty.List(cty.String), Refs: true, Required: true},
 		}},
@@ -172,7 +172,7 @@ func machineType() *block.Type {
 	return &block.Type{
 		Name: "nspawn_machine", Version: 1, HostOnly: true,
 		Phases: []block.Phase{
-			{Name: "rootfs"}, {Name: "before_boot", Steps: true, Inside: true}, {Name: "boot"},
+			{Name: "rootfs"}, {Name: "before_boot", Steps: true, Inside: true, AtRest: true}, {Name: "boot"},
 			{Name: "after_boot", Steps: true, Inside: true}, {Name: "ready"}, {Name: "after_stop", Steps: true},
 		},
 		Schema: block.Schema{

@@ -42,6 +42,9 @@ func (w *walker) advance(ctx context.Context, p *block.Placed) (block.Change, er
 		return change, err
 	}
 	if !change.Needed() {
+		if err := w.tidy(p, in.Host.Files); err != nil {
+			return change, err
+		}
 		return w.unchanged(change), w.discharge(ctx, p)
 	}
 	leave, err := w.drift(ctx, p, in.Look)
@@ -174,6 +177,14 @@ func (w *walker) check(ctx context.Context, p *block.Placed, in block.Look) (blo
 
 // unforeseen makes a place that cannot be reached on a shadow unknown.
 func (w *walker) unforeseen(err error) (block.Change, error) {
+	const notThere = "its machine is not there yet"
+	switch missing := errors.Is(err, host.ErrNoMachine); {
+	case missing && !w.Host.Identity.Live:
+		w.result.Deferred = true
+		return block.Change{Action: block.ActionNone, Deferred: []string{notThere}}, nil
+	case missing && w.Shadow:
+		return block.Unknown(notThere), nil
+	}
 	if w.Shadow && errors.Is(err, host.ErrUnknown) {
 		return block.Unknown(host.Cause(err)), nil
 	}

@@ -23,7 +23,7 @@ var example string
 // Type returns the block type.
 func Type() *block.Type {
 	return &block.Type{
-		Name: "command", Version: 1, Example: example,
+		Name: "command", Version: 1, Example: example, Runs: true,
 		Retryable: []block.FaultClass{block.FaultExit},
 		Doc: block.Doc{
 			Summary: "Runs a program, guarded by what it creates or by another program.",

@@ -45,7 +45,7 @@ func Type() *block.Type {
 		Phases: []block.Phase{
 			// First, so that the walk back comes to it when the machine has stopped.
 			{Name: block.PartAfterStop, Steps: true},
-			{Name: phaseRootfs}, {Name: "before_boot", Steps: true, Inside: true}, {Name: phaseBoot},
+			{Name: phaseRootfs}, {Name: "before_boot", Steps: true, Inside: true, AtRest: true}, {Name: phaseBoot},
 			{Name: "after_boot", Steps: true, Inside: true}, {Name: phaseReady},
 		},
 		HostOnly:  true,

@@ -23,7 +23,7 @@ var example string
 // Type returns the block type.
 func Type() *block.Type {
 	return &block.Type{
-		Name: "restart_on_change", Version: 1, Example: example,
+		Name: "restart_on_change", Version: 1, Example: example, Runs: true,
 		Doc: block.Doc{
 			Summary: "Restarts a running unit when a watched step has changed something.",
 			Text:    doc,

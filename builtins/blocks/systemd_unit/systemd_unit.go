@@ -46,7 +46,7 @@ func schema() block.Schema {
 			block.Mode("mode", "0644").Says("The permissions of the unit file, always enforced. It belongs to root."),
 			toggle("enable", "Whether the unit is enabled, by the links that its `[Install]` section asks for. Left as it is when left out."),
 			toggle("mask", "Whether the unit is masked, so that nothing can start it. Left as it is when left out; `false` takes a mask away."),
-			block.Choice("state", "", "started", "stopped").Says("Whether the unit runs. Left as it is when left out."),
+			block.Choice("state", "", "started", "stopped").Starts().Says("Whether the unit runs. Left as it is when left out; refused in `before_boot`, where nothing runs yet."),
 			block.Choice("on_stop_failure", "error", "error", "warn").Says("What a failing stop is, with `state = \"stopped\"`."),
 			block.Choice("restart", "", "never").Says("Says that changed files of the started unit need no restart, so that no `restart_on_change` has to watch it."),
 		},

@@ -27,7 +27,7 @@ func Type() *block.Type {
 	address := block.Text("address").Says("A TCP address on which something must listen on this host, for example `\"127.0.0.1:6443\"`.")
 	address.Grammar, address.Check = "IP address and port", checkAddress
 	return &block.Type{
-		Name: "wait_for", Version: 1, Example: example,
+		Name: "wait_for", Version: 1, Example: example, Runs: true,
 		Doc: block.Doc{
 			Summary: "Waits until a file, unit, address, URL or command says that something is ready.",
 			Text:    doc,
