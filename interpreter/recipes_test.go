@@ -32,7 +32,7 @@ write_file_if_changed "y" {
 `
 	v2 := a(strings.ReplaceAll(v1, "one", "two"))
 	return scenario{
-		name: "small", v1: a(v1), v2: &v2, crash: 1, power: 3, errno: 5,
+		name: "small", v1: a(v1), v2: &v2, crash: 1, power: 1, errno: 2,
 		opts: func(testing.TB) memory.Options {
 			return memory.Options{Files: map[string]memory.File{"/etc/x": {Content: "theirs", Mode: 0o640, GID: 4, Xattrs: map[string]string{"user.a": "b"}}}}
 		},
@@ -70,7 +70,7 @@ reset_step "r" {
 `
 	v2 := a(strings.NewReplacer("one", "two", "symlink \"l\" {\n  path   = \"/etc/a/link\"\n  target = \"conf\"\n}\n", "", "Nice=1", "Nice=2").Replace(v1))
 	return scenario{
-		name: "middle", v1: a(v1), v2: &v2, crash: 3, power: 11, errno: 31,
+		name: "middle", v1: a(v1), v2: &v2, crash: 2, power: 7, errno: 17,
 		opts: func(testing.TB) memory.Options {
 			return memory.Options{Units: []memory.Unit{{Name: "theirs.service", Enabled: true, Running: true}}}
 		},

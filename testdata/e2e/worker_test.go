@@ -4,12 +4,8 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
-	"net"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -65,7 +61,7 @@ func (w *worker) mustApply(vars ...string) outcome {
 	return o
 }
 
-// inside are which runs of the two services in the machine these are.
+// services are which runs of the two services in the machine these are.
 func (w *worker) services() (containerd, kubelet string) {
 	w.t.Helper()
 	return w.invocation(machine, "containerd.service"), w.invocation(machine, "kubelet.service")
@@ -112,14 +108,18 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// config is what of the host a reset has to leave as it was.
+// config is what of the host a reset has to leave as it was: all but the insides
+// of machines, which may run.
 func (s *site) config() map[string]lab.Entry {
 	s.t.Helper()
 	all := map[string]lab.Entry{}
-	for _, part := range []string{"etc", "usr/local", "opt", "var/lib/machines", "var/lib/systemd"} {
-		for name, e := range lab.Snapshot(s.t, s.Root()+"/"+part) {
+	for _, part := range []string{"etc", "usr/local", "opt", "var/lib"} {
+		for name, e := range lab.Snapshot(s.t, s.Root()+"/"+part, "machines") {
 			all[part+"/"+name] = e
 		}
+	}
+	for name := range strings.FieldsSeq(s.sh("ls -A /var/lib/machines")) {
+		all["var/lib/machines/"+name] = lab.Entry{}
 	}
 	return all
 }
@@ -146,10 +146,6 @@ func lateFailure(t *testing.T, w *worker) {
 	step, why := o.failed()
 	if o.Code != 1 || step != `systemd_unit["worker-daemon.service"]` || !strings.Contains(why, late) {
 		t.Fatalf("with a directory in the way of a unit file: %s", o)
-	}
-	type record struct {
-		Phase, ID string
-		Machines  json.RawMessage
 	}
 	status, _ := document[statusDoc](w.site, "status")
 	if status.Phase != "installing" || status.LastRun.Step != step {
@@ -270,353 +266,5 @@ func allIsThere(t *testing.T, w *worker) {
 	w.sh("test -e /proc/" + w.machineLeader(machine) + "/root/etc/hostler/nftables-flush.nft") // BindReadOnly= of settings
 	if status, _ := document[statusDoc](w.site, "status"); status.Phase != "complete" || len(status.Debts)+len(status.Pending)+len(status.Drift) > 0 {
 		t.Errorf("status: %+v", status)
-	}
-}
-
-// againIsNothing: R067, R068, H21: the second run writes nothing, restarts
-// nothing and talks to nobody.
-func againIsNothing(t *testing.T, w *worker) {
-	files := w.ownedFiles()
-	if len(files) < 12 {
-		t.Fatalf("the record claims only %q", files)
-	}
-	inodes, runs, leader := w.inodes(files...), w.runs(machine), w.machineLeader(machine)
-	for _, verb := range []string{"apply", "ensure"} {
-		args := []string{verb, w.dir, "--var", "image=" + w.image}
-		sent := -1
-		for range 3 { // a neighbour's address may be checked at any time
-			quiet := w.quiet()
-			o := w.must(args...)
-			w.wantChanged(o)
-			if sent = w.Packets("eth0") - quiet; sent == 0 {
-				break
-			}
-		}
-		if sent != 0 {
-			t.Errorf("%s sent or received %d packets", verb, sent)
-		}
-		if now := w.inodes(files...); now != inodes {
-			t.Errorf("after %s files are others:\n%s\nwere:\n%s", verb, now, inodes)
-		}
-		if now := w.runs(machine); now != runs {
-			t.Errorf("after %s units run anew:\n%s\nwere:\n%s", verb, now, runs)
-		}
-		if now := w.machineLeader(machine); now != leader {
-			t.Errorf("after %s the machine's leader is %s, was %s", verb, now, leader)
-		}
-	}
-	for _, args := range [][]string{{"plan", w.dir, "--var", "image=" + w.image, "--detailed-exitcode"}, {"verify"}} {
-		if res := w.Exec(append([]string{program}, args...)...); res.Code != 0 {
-			t.Errorf("hostler %s: %s", args[0], res)
-		}
-	}
-}
-
-// quiet waits until the network has been silent for a second, and returns its
-// count of packets.
-func (s *site) quiet() int {
-	s.t.Helper()
-	last := s.Packets("eth0")
-	for range 20 {
-		time.Sleep(time.Second)
-		now := s.Packets("eth0")
-		if now == last {
-			return now
-		}
-		last = now
-	}
-	s.t.Fatal("the network does not come to rest")
-	return 0
-}
-
-// modeDrift: R072: a mode is put right and restarts nothing.
-func modeDrift(t *testing.T, w *worker) {
-	const file = "/var/lib/machines/kube1/var/lib/kubelet/config.yaml"
-	containerd, kubelet := w.services()
-	w.MustExec("chmod", "0640", file)
-	o := w.mustApply()
-	w.wantChanged(o, "nspawn_machine.kube1.write_file_if_changed.kubelet")
-	if mode := w.MustExec("stat", "--format=%a", file); mode != "644" {
-		t.Errorf("the mode is %s", mode)
-	}
-	if c, k := w.services(); c != containerd || k != kubelet {
-		t.Error("services were restarted")
-	}
-}
-
-// kubeletOnly: R069.
-func kubeletOnly(t *testing.T, w *worker) {
-	containerd, kubelet := w.services()
-	leader := w.machineLeader(machine)
-	o := w.mustApply(`labels={pool="b"}`)
-	w.wantChanged(o, "nspawn_machine.kube1.write_file_if_changed.kubelet", `nspawn_machine.kube1.systemd_unit["kubelet.service"]`,
-		`nspawn_machine.kube1.restart_on_change["kubelet.service"]`)
-	c, k := w.services()
-	if c != containerd || k == kubelet || w.machineLeader(machine) != leader {
-		t.Errorf("containerd %s → %s, kubelet %s → %s", containerd, c, kubelet, k)
-	}
-	w.eventually("the new kubelet says so", func() bool {
-		return strings.Contains(w.MustExec("journalctl", "--machine="+machine, "--unit=kubelet.service", "--lines=3", "--no-pager"), "registered as b")
-	})
-	o = w.mustApply(`labels={pool="b"}`)
-	w.wantChanged(o)
-}
-
-// bothInOrder: R070.
-func bothInOrder(t *testing.T, w *worker) {
-	containerd, kubelet := w.services()
-	o := w.mustApply(`labels={pool="c"}`, "containerd=level = \"debug\"")
-	changed := o.changed()
-	if i, j := slices.Index(changed, `nspawn_machine.kube1.restart_on_change["containerd.service"]`),
-		slices.Index(changed, `nspawn_machine.kube1.restart_on_change["kubelet.service"]`); i < 0 || j < i {
-		t.Errorf("changed %q", changed)
-	}
-	if c, k := w.services(); c == containerd || k == kubelet {
-		t.Error("one of them was not restarted")
-	}
-	begun := func(unit string) string { return w.show(machine, unit)["InactiveExitTimestampMonotonic"] }
-	ended := w.show(machine, "containerd.service")["ActiveEnterTimestampMonotonic"]
-	if c, k := begun("containerd.service"), begun("kubelet.service"); number(t, k) < number(t, ended) || number(t, c) > number(t, ended) {
-		t.Errorf("containerd began at %s and was up at %s, kubelet began at %s", c, ended, k)
-	}
-}
-
-func number(t *testing.T, text string) int64 {
-	t.Helper()
-	var n int64
-	if _, err := fmt.Sscan(text, &n); err != nil {
-		t.Fatalf("%q: %v", text, err)
-	}
-	return n
-}
-
-// notRunning: a service that a run starts with its new files is not restarted
-// for them.
-func notRunning(t *testing.T, w *worker) {
-	w.MustExec("systemctl", "stop", "systemd-nspawn@kube1.service")
-	o := w.mustApply(`labels={pool="r071"}`, "containerd=level = \"r071\"")
-	if changed := strings.Join(o.changed(), " "); strings.Contains(changed, "restart_on_change") || !strings.Contains(changed, "write_file_if_changed.kubelet") {
-		t.Errorf("changed %q", changed)
-	}
-	if starts := w.sh("cat /proc/" + w.machineLeader(machine) + "/root/run/kubelet-starts"); starts != "x" {
-		t.Errorf("kubelet was started: %q", starts)
-	}
-}
-
-// tablesStay: R087: the flush unit is rewritten and enabled, and not started
-// while the machine is registered.
-func tablesStay(t *testing.T, w *worker) {
-	w.MustExec("nft", "add", "table", "inet", "kube_proxy")
-	ran := w.show("", "worker-nft-flush.service")["InvocationID"]
-	w.sh("rm /etc/systemd/system/worker-nft-flush.service /etc/systemd/system/systemd-nspawn@kube1.service.requires/worker-nft-flush.service")
-	o := w.mustApply()
-	if changed := o.changed(); !slices.Contains(changed, "nft_ruleset.flush") {
-		t.Errorf("changed %q", changed)
-	}
-	if p := w.show("", "worker-nft-flush.service"); p["UnitFileState"] != "enabled" || p["InvocationID"] != ran && p["InvocationID"] != "" {
-		t.Errorf("the unit is %s, run %s, was %s", p["UnitFileState"], p["InvocationID"], ran)
-	}
-	w.MustExec("nft", "list", "table", "inet", "kube_proxy")
-	w.MustExec("systemctl", "start", "worker-nft-flush.service") // by hand: the guard in the unit
-	w.MustExec("nft", "list", "table", "inet", "kube_proxy")
-}
-
-// inventoryFails: R088: machines that cannot be listed are an error, never
-// none.
-func inventoryFails(t *testing.T, w *worker) {
-	const socket = "/run/dbus/system_bus_socket"
-	w.MustExec("mv", socket, socket+".away")
-	for _, verb := range []string{"apply", "ensure"} {
-		o := w.run(verb)
-		if step, why := o.failed(); o.Code != 1 || step != "nft_ruleset.flush" || !strings.Contains(why, "machines cannot be listed") {
-			t.Errorf("%s: %s", verb, o)
-		}
-	}
-	w.MustExec("mv", socket+".away", socket)
-	w.MustExec("nft", "list", "table", "inet", "kube_proxy")
-	w.wantChanged(w.mustApply())
-}
-
-// kill runs apply with the pause before the restarts, and kills it there.
-func (w *worker) kill(vars ...string) {
-	w.t.Helper()
-	line := []string{program, "apply", w.dir, "--var", "image=" + w.image, "--var", "pause=true"}
-	for _, v := range vars {
-		line = append(line, "--var", "'"+v+"'")
-	}
-	pid := w.sh(strings.Join(line, " ") + " >/root/killed 2>&1 </dev/null & echo $!")
-	w.eventually("the run pauses", func() bool {
-		return strings.Contains(w.MustExec("systemctl", "--machine="+machine, "list-units", "hostler-command-*", "--plain", "--no-legend"), "hostler-command-"+pid+"-")
-	})
-	w.MustExec("kill", "-9", pid)
-}
-
-// killedBeforeRestart: R073, H09: what is owed survives the run that owes it;
-// a reboot, which starts everything anew, clears it (see workerReboots).
-func killedBeforeRestart(t *testing.T, w *worker) {
-	containerd, kubelet := w.services()
-	w.kill(`labels={pool="d"}`)
-	if c, k := w.services(); c != containerd || k != kubelet {
-		t.Fatal("a service was restarted before the run was killed")
-	}
-	status, _ := document[statusDoc](w.site, "status")
-	if len(status.Debts) != 2 || status.Debts[0].Unit != "kubelet.service" || status.Debts[0].Machine != machine || status.Phase != "installing" {
-		t.Errorf("status: %+v", status)
-	}
-	w.MustExec("rm", "/var/lib/machines/kube1/var/lib/seeded") // so that a command runs in the machine, which sweeps
-	o := w.mustApply(`labels={pool="d"}`)
-	w.wantChanged(o, `nspawn_machine.kube1.restart_on_change["kubelet.service"]`, "nspawn_machine.kube1.command.seed")
-	if c, k := w.services(); c != containerd || k == kubelet {
-		t.Errorf("containerd %s → %s, kubelet %s → %s", containerd, c, kubelet, k)
-	}
-	if status, _ := document[statusDoc](w.site, "status"); len(status.Debts) > 0 || status.Phase != "complete" {
-		t.Errorf("status: %+v", status)
-	}
-	if left := w.MustExec("systemctl", "--machine="+machine, "list-units", "hostler-command-*", "--all", "--plain", "--no-legend"); left != "" {
-		t.Errorf("left in the machine: %s", left)
-	}
-}
-
-func readyTimesOut(t *testing.T, w *worker) {
-	leader := w.machineLeader(machine)
-	began := time.Now()
-	o := w.apply(`labels={pool="d"}`, "ready_file=/run/never", "ready_timeout=3s")
-	step, why := o.failed()
-	for _, want := range []string{"machine kube1", "not ready after 3s", "/run/never", "systemctl status kubelet.service", "kubelet-like", "registered as d"} {
-		if !strings.Contains(why, want) {
-			t.Errorf("%s fails without %q: %s", step, want, why)
-		}
-	}
-	if o.Code != 1 || o.last().Phase != "installing" || time.Since(began) > 30*time.Second {
-		t.Errorf("after %s: %s", time.Since(began), o)
-	}
-	w.mustApply(`labels={pool="d"}`)
-	if now := w.machineLeader(machine); now != leader {
-		t.Errorf("the machine's leader is %s, was %s", now, leader)
-	}
-}
-
-// lockHeld: H14, H15.
-func lockHeld(t *testing.T, w *worker) {
-	w.sh("flock /run/hostler/lock sleep 100 >/dev/null 2>&1 </dev/null & echo $! >/root/holder; sleep 0.2")
-	for _, verb := range []string{"apply", "reset"} {
-		if o := w.hostler(verb); o.Code != 75 {
-			t.Errorf("%s with the lock held: %s", verb, o)
-		}
-	}
-	w.sh("pkill -P $(cat /root/holder)")
-	w.sh("test -e /run/hostler/lock")
-	w.wantChanged(w.must("ensure"))
-}
-
-// machinedRestarted: an update restarts machined under the machine.
-func machinedRestarted(t *testing.T, w *worker) {
-	w.MustExec("systemctl", "restart", "systemd-machined.service")
-	time.Sleep(time.Second)
-	t.Logf("after the restart of machined the machine has the leader %q and its unit is %s", w.machineLeader(machine), w.show("", "systemd-nspawn@kube1.service")["ActiveState"])
-	leader := w.machineLeader(machine)
-	lives := leader != "" && w.Exec("test", "-d", "/proc/"+leader).Code == 0
-	w.must("ensure")
-	if now := w.machineLeader(machine); now == "" || lives && now != leader {
-		t.Errorf("the machine's leader is %q, was %q", now, leader)
-	}
-	if p := w.show(machine, "kubelet.service"); p["ActiveState"] != "active" {
-		t.Errorf("kubelet is %s", p["ActiveState"])
-	}
-}
-
-// machineKilled: the registration of a machine whose process is gone is
-// cleared, and the machine started, once.
-func machineKilled(t *testing.T, w *worker) {
-	leader := w.machineLeader(machine)
-	w.MustExec("mkdir", "-p", "/run/systemd/system/systemd-nspawn@kube1.service.d")
-	w.Push("/run/systemd/system/systemd-nspawn@kube1.service.d/99-late.conf", []byte("[Service]\nRestart=no\n"), 0o644)
-	w.MustExec("systemctl", "daemon-reload")
-	w.sh("kill -9 $(systemctl show --property=MainPID --value systemd-nspawn@kube1.service) " + leader)
-	t.Logf("after the kill the machine has the leader %q and its unit is %s", w.machineLeader(machine), w.show("", "systemd-nspawn@kube1.service")["ActiveState"])
-	o := w.must("ensure")
-	if !slices.Contains(o.changed(), "nspawn_machine.kube1") {
-		t.Errorf("changed %q", o.changed())
-	}
-	if now := w.machineLeader(machine); now == "" || now == leader {
-		t.Errorf("the machine's leader is %q, was %q", now, leader)
-	}
-	w.sh("rm -r /run/systemd/system/systemd-nspawn@kube1.service.d; systemctl daemon-reload")
-}
-
-// staleRegistration: another unit holds the machine's name, and the process it
-// was registered for is gone.
-func staleRegistration(t *testing.T, w *worker) {
-	w.sh(`systemctl stop systemd-nspawn@kube1.service
-systemd-run --quiet --unit=stale sh -c 'unshare --fork --pid sleep 1000 & sleep 2000'
-until pgrep -x unshare >/dev/null && pgrep -P "$(pgrep -x unshare)" >/dev/null; do sleep 0.1; done
-busctl call org.freedesktop.machine1 /org/freedesktop/machine1 org.freedesktop.machine1.Manager RegisterMachine sayssus kube1 0 test container "$(pgrep -P "$(pgrep -x unshare)")" /srv
-pkill -KILL -P $(pgrep -x unshare)`)
-	if p := w.MustExec("machinectl", "show", machine, "--property=Unit"); p != "Unit=stale.service" {
-		t.Fatalf("registered is %s", p)
-	}
-	o := w.must("ensure")
-	if !slices.Contains(o.changed(), "nspawn_machine.kube1") || w.MustExec("machinectl", "show", machine, "--property=Unit") != "Unit=systemd-nspawn@kube1.service" {
-		t.Errorf("ensure: %s", o)
-	}
-	w.wantChanged(w.must("ensure"))
-}
-
-// workerReboots: the machine comes back by itself, after the flush, which comes
-// after the host's firewall; a restart that was owed is not owed any more.
-func workerReboots(t *testing.T, w *worker) {
-	was := w.Pull("/etc/nftables.conf")
-	w.Push("/etc/nftables.conf", []byte("flush ruleset\ntable inet filter { chain input { type filter hook input priority 0; policy drop; iif lo accept; }; }\n"), 0o755)
-	w.MustExec("systemctl", "enable", "nftables.service")
-	w.kill(`labels={pool="e"}`)
-	w.Reboot()
-	w.eventually("kubelet runs in the machine", func() bool {
-		return w.Exec("systemctl", "--machine="+machine, "is-active", "kubelet.service").Code == 0
-	})
-	flush, spawned := w.show("", "worker-nft-flush.service"), w.show("", "systemd-nspawn@kube1.service")
-	if number(t, flush["ExecMainExitTimestampMonotonic"]) == 0 || flush["Result"] != "success" ||
-		number(t, flush["ExecMainExitTimestampMonotonic"]) > number(t, spawned["ExecMainStartTimestampMonotonic"]) {
-		t.Errorf("the flush ended at %s (%s), the machine began at %s", flush["ExecMainExitTimestampMonotonic"], flush["Result"], spawned["ExecMainStartTimestampMonotonic"])
-	}
-	if p := w.show("", "nftables.service"); number(t, p["ExecMainExitTimestampMonotonic"]) == 0 || number(t, p["ExecMainExitTimestampMonotonic"]) > number(t, flush["ExecMainStartTimestampMonotonic"]) {
-		t.Errorf("the firewall was up at %s, the flush began at %s", p["ExecMainExitTimestampMonotonic"], flush["ExecMainStartTimestampMonotonic"])
-	}
-	conn, err := lab.Dial(t, net.JoinHostPort(w.Address(), "10250"))
-	if err != nil {
-		t.Errorf("the machine's port cannot be reached from outside: %v\n%s", err, w.Exec("nft", "list", "ruleset"))
-	} else {
-		_ = conn.Close()
-	}
-	if status, _ := document[statusDoc](w.site, "status"); len(status.Debts) > 0 {
-		t.Errorf("a reboot leaves the debts %+v", status.Debts)
-	}
-	containerd, kubelet := w.services()
-	w.mustApply(`labels={pool="e"}`)
-	if c, k := w.services(); c != containerd || k != kubelet {
-		t.Error("a service was restarted although the reboot had started it anew")
-	}
-	w.MustExec("systemctl", "disable", "nftables.service")
-	w.Push("/etc/nftables.conf", was, 0o755)
-}
-
-// workerResets: nothing is left, on the host or running.
-func workerResets(t *testing.T, w *worker, before map[string]lab.Entry) {
-	o := w.must("reset")
-	if o.last().Phase != "absent" {
-		t.Errorf("reset: %s", o)
-	}
-	for _, path := range []string{"/var/lib/machines/kube1", "/var/lib/hostler", "/run/bpffs", "/run/hostler/machines"} {
-		if w.Exec("test", "-e", path).Code == 0 {
-			t.Errorf("%s is left", path)
-		}
-	}
-	if left := w.sh("find /run/hostler -type f -path '*/debts/*'"); left != "" {
-		t.Errorf("debts are left: %s", left)
-	}
-	if left := w.Exec("machinectl", "list", "--no-legend").Stdout; left != "" {
-		t.Errorf("machines: %s", left)
-	}
-	if changes := lab.Changes(before, w.config()); len(changes) > 0 {
-		t.Errorf("left on the host:\n%s", strings.Join(changes, "\n"))
 	}
 }
