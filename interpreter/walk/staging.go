@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"hostler/interpreter/block"
 	"hostler/interpreter/host"
 	"hostler/interpreter/thing"
 )
@@ -31,6 +32,23 @@ func dropStaging(f host.Files, owned thing.Owned, o thing.Origin) error {
 		return ignoreUnknowable(host.Remove(f, host.TemporaryName(name)))
 	case "unit-enabled":
 		return ignoreUnknowable(dropStagedLinks(f, owned, o))
+	}
+	return nil
+}
+
+// tidy removes what a killed run left beside the things of a step that needs
+// nothing: an unfinished installation may have been driven elsewhere then.
+func (w *walker) tidy(p *block.Placed, f host.Files) error {
+	if !w.resuming || w.Shadow {
+		return nil
+	}
+	for _, want := range w.wants(p) {
+		if want.Owned.Key().Kind() != "path" {
+			continue
+		}
+		if err := dropStaging(f, want.Owned, thing.Origin{}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -133,6 +133,8 @@ type walker struct {
 	// run, fresh which things were found absent then.
 	captured map[scope]bool
 	fresh    map[thing.Key]bool
+	// resuming says that an earlier run may have died on its way.
+	resuming bool
 	// begun says that the record is durable, unsaved that it changed since.
 	begun, unsaved bool
 	// index are the record's claims by thing, nil when they moved.
@@ -159,6 +161,7 @@ func newWalker(in Input) *walker {
 		}
 	}
 	w.applied.steps, w.earlier.steps = in.Applied, in.Earlier
+	w.resuming = in.Record != nil && in.Record.Phase == record.Installing
 	w.watchers = watchersOf(in.Desired, in.Applied, in.Earlier)
 	return w
 }
