@@ -26,7 +26,6 @@ func All() []*lint.Rule {
 		imageDigest(),
 		imageTag(),
 		machineDirective(),
-		machineEarlyStart(),
 		machineLateFile(),
 		machineName(),
 		machineReadOnly(),

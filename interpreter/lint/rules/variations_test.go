@@ -152,7 +152,6 @@ func TestStepVariations(t *testing.T) {
 		{machine("  service {\n    unit = { Description = \"x\" }\n  }\n") + file(`«"/etc/systemd/system/systemd-nspawn@m.service.d/a.conf"»`, `"[Service]\nNice=1\n"`), []string{"owned-overlap", "unit-file-written"}},
 		// machines
 		{machine("  after_boot {\n    write_file_if_changed \"t\" {\n      path    = «\"/etc/tmpfiles.d/a.conf\"»\n      content = \"a\\n\"\n    }\n    write_file_if_changed \"c\" {\n      path    = \"/etc/demo.conf\"\n      content = \"a\\n\"\n    }\n  }\n"), []string{"machine-late-file"}},
-		{machine("  before_boot {\n    «wait_for» \"x\" {\n      file = \"/x\"\n    }\n  }\n"), []string{"machine-early-start"}},
 		{machine("  service {\n    service = { «\"Restrat\"» = \"always\" }\n    unit    = { «Zzz-zz» = \"1\" }\n  }\n"), []string{"machine-directive", "machine-directive"}},
 		{strings.Replace(machine(""), "nspawn_machine \"m\" {\n", "nspawn_machine \"m\" {\n  name = «\"a_b\"»\n", 1), []string{"machine-name"}},
 		{strings.Replace(machine(""), "nspawn_machine \"m\" {\n", "nspawn_machine \"m\" {\n  slots = [\"a\", «\"b_c\"»]\n", 1), []string{"machine-name"}},
