@@ -229,24 +229,6 @@ func (r *rig) record() *record.Record {
 	return rec
 }
 
-// claims are the claimed things, in order.
-func (r *rig) claims() (keys []string) {
-	r.Helper()
-	for _, c := range r.record().Claims {
-		keys = append(keys, string(c.Thing))
-	}
-	return keys
-}
-
-func (r *rig) origin(key string) thing.Origin {
-	r.Helper()
-	c := r.record().Claim(thing.Key(key))
-	if c == nil {
-		r.Fatalf("%s is not claimed", key)
-	}
-	return c.Origin
-}
-
 // read is the text of a file, "(absent)" when it is not there.
 func (r *rig) read(name string) string {
 	r.Helper()

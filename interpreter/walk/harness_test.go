@@ -35,10 +35,10 @@ type scene struct {
 	rec    *record.Record
 	plan   *fault.Plan
 	events []walk.Event
-	// applied and target are what was driven to before, earlier a target that
-	// was not reached.
-	applied, target, earlier []block.Placed
-	key                      record.Key
+	// applied is what was driven to before, earlier a target that was not
+	// reached.
+	applied, earlier []block.Placed
+	key              record.Key
 	// tune changes what is walked, nil for not at all.
 	tune func(*walk.Input)
 	wrap func(host.Host) host.Host

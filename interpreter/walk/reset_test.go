@@ -38,7 +38,6 @@ func TestResetOrder(t *testing.T) {
 	o := machineHost(t)
 	o.Executables = append(o.Executables, "undo")
 	var order []string
-	s := newScene(t, o)
 	o.Programs = map[string]memory.Program{"undo": func(i memory.Invocation) host.CommandResult {
 		all, _ := i.Host.Machines.Registered(background)
 		order = append(order, i.Argv[1])
@@ -47,7 +46,7 @@ func TestResetOrder(t *testing.T) {
 		}
 		return host.CommandResult{}
 	}}
-	s = newScene(t, o)
+	s := newScene(t, o)
 	s.drive(step("first") + worker("w", "c", "k") + step("last") + file("a", "/etc/a", "1", ""))
 	s.mustReset()
 	s.list(order, "last", "(machine runs)", "first")
