@@ -45,8 +45,23 @@ const (
 // StopMachine stops a machine by its unit and waits until the unit is inactive
 // and the registration gone; a machine that does not go is terminated, twice.
 // Without an error nothing of it runs and its tree may be removed. Where
-// machined or a manager is missing, no machine is registered.
+// machined or a manager is missing, no machine is registered. A unit that failed
+// is not left so.
 func StopMachine(ctx context.Context, h host.Host, name string) error {
+	if err := stopMachine(ctx, h, name); err != nil {
+		return err
+	}
+	u, err := h.Units.Unit(ctx, MachineUnit(name))
+	if err != nil || u.ActiveState != "failed" {
+		return ctx.Err() // what it stopped is known to be gone
+	}
+	if err := h.Units.ResetFailed(ctx, MachineUnit(name)); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+func stopMachine(ctx context.Context, h host.Host, name string) error {
 	w := machineWait{h, name}
 	gone, err := w.gone(ctx)
 	if err != nil || gone {

@@ -79,3 +79,22 @@ func TestMachineInventoryFails(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// TestStopMachineLeavesNoFailure: a machine that could not be started, or was
+// killed, does not stay behind as a failed unit.
+func TestStopMachineLeavesNoFailure(t *testing.T) {
+	ctx := context.Background()
+	m := memory.New(memory.Options{Machines: []memory.Machine{{Name: "m", Running: true}}})
+	h := m.Host()
+	m.KillMachine("m", false)
+	unit := thing.MachineUnit("m")
+	if u, err := h.Units.Unit(ctx, unit); err != nil || u.ActiveState != "failed" {
+		t.Fatalf("unit %+v %v", u, err)
+	}
+	if err := thing.StopMachine(ctx, h, "m"); err != nil {
+		t.Fatal(err)
+	}
+	if u, err := h.Units.Unit(ctx, unit); err != nil || u.ActiveState != "inactive" {
+		t.Errorf("unit %+v %v", u, err)
+	}
+}
