@@ -99,7 +99,7 @@ func (in *inside) over() error {
 // alive says whether the machine's first process runs.
 func (in *inside) alive() bool {
 	stat, err := in.read("stat")
-	return err == nil && !isZombie(stat)
+	return err == nil && !hasEnded(stat)
 }
 
 // read reads a file of the leader's directory in /proc.

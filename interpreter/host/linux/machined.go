@@ -183,7 +183,7 @@ func alive(leader int, class string) bool {
 	}
 	dir := fmt.Sprintf("/proc/%d/", leader)
 	stat, err := os.ReadFile(dir + "stat")
-	if err != nil || isZombie(string(stat)) {
+	if err != nil || hasEnded(string(stat)) {
 		return false // also for who may not look: alive is what is known to be
 	}
 	theirs, err := os.Readlink(dir + "ns/pid")

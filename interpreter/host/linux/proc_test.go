@@ -131,12 +131,13 @@ func TestOwnUnit(t *testing.T) {
 	}
 }
 
-func TestZombie(t *testing.T) {
+func TestHasEnded(t *testing.T) {
 	for stat, want := range map[string]bool{
 		"17 (sleep) S 1 17 17 0": false, "17 (a) Z b) R 1 17": false, "17 (x) Z 1 17": true, "17 (x) X 1": true, "": true, "17 (x)": true,
+		"17 (systemd) D 1 17 17 0 -1 4194628 3 0": true, "17 (systemd) S 1 17 17 0 -1 4194560 3 0": false, "17 (systemd) S 1 17 17 0 -1": false,
 	} {
-		if got := isZombie(stat); got != want {
-			t.Errorf("%q: zombie %v, want %v", stat, got, want)
+		if got := hasEnded(stat); got != want {
+			t.Errorf("%q: ended %v, want %v", stat, got, want)
 		}
 	}
 }
