@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"interpreter/host/fault":             {"interpreter/host"},
 	"interpreter/host/hosttest":          {"interpreter/host"},
 	"interpreter/unitfile":               {"interpreter/host"},
+	"interpreter/delivery":               {},
 	"interpreter/thing":                  {"interpreter/host", "interpreter/unitfile"},
 	"interpreter/block":                  {"interpreter/host", "interpreter/thing"},
 	"interpreter/block/blocktest":        {"interpreter/block", "interpreter/host", "interpreter/thing", "interpreter/host/memory", "interpreter/host/fault", "interpreter/host/shadow"},

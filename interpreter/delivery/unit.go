@@ -1,0 +1,114 @@
+package delivery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Boot is what the boot unit runs. Everything in it must stand for itself in a
+// unit file: see [Plain].
+type Boot struct {
+	Prefix string
+	// Recipe is a path or recipe:NAME; "" where the installed one is meant.
+	Recipe string
+	// Inputs are files with inputs, weakest first.
+	Inputs []string
+	// Credentials are files by the sensitive variable they hold.
+	Credentials map[string]string
+}
+
+// bootText is the boot unit. It has no condition on what an earlier boot did:
+// every boot looks. It is ordered after the daemon, which is started by it when
+// it was not, and it tries again until the network is really there; a fault
+// that another try cannot mend ends it (65 invalid, 73 refused).
+const bootText = `[Unit]
+Description=Hostler: install, continue, or verify and repair
+Wants=network-online.target
+After=network-online.target nss-lookup.target systemd-sysext.service ` + DaemonUnit + `
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+Restart=on-failure
+RestartSec=10s
+RestartPreventExitStatus=65 73
+StandardError=journal+console
+%sExecStartPre=%s
+ExecStart=%s
+
+[Install]
+WantedBy=multi-user.target
+`
+
+// Text is the boot unit's file.
+func (b Boot) Text() string {
+	var load strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(b.Credentials)) {
+		fmt.Fprintf(&load, "LoadCredential=%s:%s\n", name, b.Credentials[name])
+	}
+	return fmt.Sprintf(bootText, load.String(), b.line("preflight"), b.line("ensure")+" --wait 5m")
+}
+
+func (b Boot) line(verb string) string {
+	words := []string{Program(b.Prefix), verb}
+	if b.Recipe != "" {
+		words = append(words, b.Recipe)
+	}
+	for _, file := range b.Inputs {
+		words = append(words, "--inputs", file)
+	}
+	return strings.Join(words, " ")
+}
+
+// Plain says whether a word stands for itself in a unit file: letters, digits
+// and . _ - / : + @ only. Specifiers, variables, quotes and blanks do not.
+func Plain(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune("._-/:+@", r)
+	})
+}
+
+// DaemonText is the daemon unit's file. 69 is standing down: neither a failure
+// nor a reason to start again. What crashes again and again is handed to the
+// recovery unit.
+func DaemonText(prefix string) string {
+	return fmt.Sprintf(`[Unit]
+Description=Hostler: keep the host as its recipe says
+Wants=network-online.target machines.target
+After=network-online.target machines.target
+OnFailure=%s
+StartLimitIntervalSec=60
+StartLimitBurst=3
+
+[Service]
+Type=notify
+NotifyAccess=main
+ExecStart=%s daemon
+Restart=always
+RestartSec=10s
+SuccessExitStatus=69
+RestartPreventExitStatus=69
+WatchdogSec=2min
+
+[Install]
+WantedBy=multi-user.target
+`, RecoveryUnit, Current(prefix))
+}
+
+// RecoveryText is the recovery unit's file. It runs the last good program, not
+// the one that fails.
+func RecoveryText(prefix string) string {
+	return fmt.Sprintf(`[Unit]
+Description=Hostler: go back to the last good interpreter
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+ExecStart=%s upgrade --rollback
+TimeoutStartSec=7min
+`, LastGood(prefix))
+}
