@@ -14,12 +14,13 @@ const (
 
 func collectionFunctions() map[string]function.Function {
 	return map[string]function.Function{
-		"coalesce": coalesce(),
-		"contains": documented(stdlib.ContainsFunc, "Says whether a list or set holds a value.", "The list or set.", aValue),
-		"keys":     documented(stdlib.KeysFunc, "Returns the keys of a map or object as a list, in order.", aMap),
-		"length":   length(),
-		"lookup":   lookup(),
-		"merge":    documented(stdlib.MergeFunc, "Merges maps or objects to one; the last one that holds a key wins.", "The maps or objects."),
+		"coalesce":  coalesce(),
+		"contains":  documented(stdlib.ContainsFunc, "Says whether a list or set holds a value.", "The list or set.", aValue),
+		"deepmerge": deepMerge(),
+		"keys":      documented(stdlib.KeysFunc, "Returns the keys of a map or object as a list, in order.", aMap),
+		"length":    length(),
+		"lookup":    lookup(),
+		"merge":     documented(stdlib.MergeFunc, "Merges maps or objects to one; the last one that holds a key wins.", "The maps or objects."),
 		"transpose": mapOfLists(transpose,
 			"Turns a map of lists of strings round: each string becomes a key, with the keys it was found under."),
 		"values": documented(stdlib.ValuesFunc, "Returns the values of a map or object as a list, in the order of the keys.", aMap),

@@ -40,7 +40,7 @@ func TestNames(t *testing.T) {
 		abs ceil floor log max min parseint pow signum
 		chomp endswith format formatlist indent join lower regex regexall replace split startswith strcontains strrev
 		substr title trim trimprefix trimsuffix trimspace upper
-		alltrue anytrue chunklist coalesce coalescelist compact concat contains distinct element flatten index keys
+		alltrue anytrue chunklist coalesce coalescelist compact concat contains deepmerge distinct element flatten index keys
 		length lookup matchkeys merge one range reverse setintersection setproduct setsubtract setunion slice sort sum
 		transpose values zipmap
 		base64decode base64encode csvdecode jsondecode jsonencode urlencode yamldecode yamlencode tomlencode

@@ -119,8 +119,9 @@ func (s *step) fetch(ctx context.Context, do block.Do, store *rootfs.Store, blob
 	return "", err
 }
 
-// maxSum bounds a text of checksums.
-const maxSum = 1024
+// maxSum bounds a text of checksums: those of a release with many files, and a
+// signature around them, fit.
+const maxSum = 16 << 10
 
 func (s *step) download(ctx context.Context, d rootfs.Download) (string, error) {
 	d.URL = *s.args.URL

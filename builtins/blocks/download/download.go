@@ -50,7 +50,7 @@ func schema() block.Schema {
 	return block.Schema{Attrs: []block.Attr{
 		block.URL("url").Must().MaySecret().Says("Where the file is. Its query, which may be a signature, is never shown. Without `sha256` it must be https."),
 		digest("sha256", "The SHA-256 digest of what is downloaded, in hexadecimal. Exactly one of `sha256`, `sha256_url` and `mutable` is given."),
-		block.URL("sha256_url").Says("Where the digest is: a text of at most 1 KiB that starts with it, or has it in the line of the file's name."),
+		block.URL("sha256_url").Says("Where the digest is: a text of at most 16 KiB that starts with it, or has it in the line of the file's name."),
 		block.Switch("mutable", false).Says("`true` takes whatever is there now, without a digest. It is fetched once; what was got then is what the file is held to."),
 		block.AbsPath("path").Names().Says("Where the file is put. Exactly one of `path` and `members` is given."),
 		members(),

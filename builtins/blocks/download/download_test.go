@@ -196,7 +196,8 @@ func TestDigests(t *testing.T) {
 		"not by name":    {byURL, sum("x") + "  other\n" + sum("y") + "  third\n", "has no digest for agent"},
 		"no digest":      {byURL, "<html>", "does not start with a SHA-256 digest"},
 		"empty":          {byURL, "", "has no digest"},
-		"over 1 KiB":     {byURL, sum(agent) + strings.Repeat(" ", 1000), "1064 bytes, and 1024 are the most"},
+		"over 16 KiB":    {byURL, sum(agent) + strings.Repeat(" ", 16<<10), "16448 bytes, and 16384 are the most"},
+		"signed":         {byURL, "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n" + strings.Repeat(sum("x")+"  other\n", 20) + sum(agent) + "  agent\n-----BEGIN PGP SIGNATURE-----\n\niQ\n-----END PGP SIGNATURE-----\n", ""},
 		"of other bytes": {byURL, sum("x"), "has the digest"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,8 +36,17 @@ func (m *machine) files(f host.FileView) ([]file, error) {
 
 // bind is a path that is bound into the machine because it exists.
 type bind struct {
-	path   string
-	device bool
+	path     string
+	device   bool
+	readOnly bool
+}
+
+// line is its directive in the settings.
+func (b bind) line() string {
+	if b.readOnly {
+		return "BindReadOnly=" + b.path
+	}
+	return "Bind=" + b.path
 }
 
 func (m *machine) renderSettings(s *settingsArgs, binds []bind) []byte {
@@ -45,7 +54,7 @@ func (m *machine) renderSettings(s *settingsArgs, binds []bind) []byte {
 	exec.lines = append(exec.lines, m.unrestricted(s)...)
 	files := newSection("Files", s.Files)
 	for _, b := range binds {
-		files.lines = append(files.lines, "Bind="+b.path)
+		files.lines = append(files.lines, b.line())
 	}
 	return render(exec, newSection("Network", s.Network), files)
 }
@@ -65,17 +74,35 @@ func (m *machine) renderService(slot string, binds []bind) []byte {
 	return render(newSection("Unit", s.Unit), service, install)
 }
 
-// binds are the paths of bind_if_exists that exist, sorted.
+// binds are the paths of bind_if_exists and bind_read_only_if_exists that
+// exist, sorted. A path of both can be written to.
 func (m *machine) binds(f host.FileView, slot string) ([]bind, error) {
 	s := m.settings(slot)
 	if s == nil {
 		return nil, nil
 	}
-	var all []bind
-	for _, pattern := range s.BindIfExists {
+	all, err := existing(f, "bind_if_exists", s.BindIfExists)
+	if err != nil {
+		return nil, err
+	}
+	reads, err := existing(f, "bind_read_only_if_exists", s.ReadIfExists)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range reads {
+		b.readOnly = true
+		all = append(all, b)
+	}
+	slices.SortStableFunc(all, func(a, b bind) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(all, func(a, b bind) bool { return a.path == b.path }), nil
+}
+
+// existing are the paths that match patterns of an attribute.
+func existing(f host.FileView, attribute string, patterns []string) (all []bind, err error) {
+	for _, pattern := range patterns {
 		names, err := glob(f, pattern)
 		if err != nil {
-			return nil, fmt.Errorf("bind_if_exists %q: %w", pattern, err)
+			return nil, fmt.Errorf("%s %q: %w", attribute, pattern, err)
 		}
 		for _, name := range names {
 			info, err := f.Stat(name)
@@ -83,13 +110,12 @@ func (m *machine) binds(f host.FileView, slot string) ([]bind, error) {
 				continue // a link that leads nowhere
 			}
 			if err != nil {
-				return nil, fmt.Errorf("bind_if_exists %q: %w", pattern, err)
+				return nil, fmt.Errorf("%s %q: %w", attribute, pattern, err)
 			}
-			all = append(all, bind{name, info.Mode()&fs.ModeDevice != 0})
+			all = append(all, bind{path: name, device: info.Mode()&fs.ModeDevice != 0})
 		}
 	}
-	slices.SortFunc(all, func(a, b bind) int { return strings.Compare(a.path, b.path) })
-	return slices.CompactFunc(all, func(a, b bind) bool { return a.path == b.path }), nil
+	return all, nil
 }
 
 // glob lists the paths that match a pattern, component by component. Names

@@ -37,6 +37,7 @@ type settingsArgs struct {
 	Network      map[string][]string `cty:"network"`
 	Files        map[string][]string `cty:"files"`
 	BindIfExists []string            `cty:"bind_if_exists"`
+	ReadIfExists []string            `cty:"bind_read_only_if_exists"`
 	Slot         string              `cty:"slot"`
 }
 

@@ -95,12 +95,14 @@ func rootfsSchema() block.Schema {
 
 func settingsSchema() block.Schema {
 	binds := block.Texts("bind_if_exists").Says("Paths or patterns (`/dev/nvidia*`). Those that exist on the host are bound into the machine, and devices among them are allowed to its unit.")
+	reads := block.Texts("bind_read_only_if_exists").Says("The same, bound read-only: what the machine uses and must not change, such as libraries of a driver.")
 	binds.Grammar, binds.Check = "list of absolute path patterns", checkPatterns
+	reads.Grammar, reads.Check = binds.Grammar, checkPatterns
 	return block.Schema{Attrs: []block.Attr{
 		directives("exec", "Exec").Says("Directives of the section `[Exec]`."),
 		directives("network", "Network").Says("Directives of the section `[Network]`."),
 		directives("files", "Files").Says("Directives of the section `[Files]`."),
-		binds,
+		binds, reads,
 	}}
 }
 

@@ -151,6 +151,7 @@ func TestFiles(t *testing.T) {
 	m := memoryHost(func(o *memory.Options) {
 		o.Files["/dev/nvidia1"], o.Files["/dev/nvidia0"] = memory.File{}, memory.File{}
 		o.Files["/dev/dangling"] = memory.File{Link: "/nowhere"}
+		o.Files["/usr/lib/libcuda.so.1"] = memory.File{}
 	})
 	h := m.Host()
 	special := h.Files.(host.Special)
@@ -158,11 +159,11 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := blocktest.NewStage(h)
-	s.MustApply(t, part(t, "rootfs", body("/srv/one.tar", strings.Replace(settings, "network ", "bind_if_exists = [\"/dev/nvidia*\", \"/dev/fuse\", \"/dev/dangling\", \"/dev/fus?\", \"/gone/*\"]\nnetwork ", 1))))
+	s.MustApply(t, part(t, "rootfs", body("/srv/one.tar", strings.Replace(settings, "network ", "bind_if_exists = [\"/dev/nvidia*\", \"/dev/fuse\", \"/dev/dangling\", \"/dev/fus?\", \"/gone/*\"]\nbind_read_only_if_exists = [\"/usr/lib/libcuda*\", \"/dev/nvidia1\", \"/gone\"]\nnetwork ", 1))))
 	const head = "# Written by hostler; changes are overwritten.\n"
 	for name, want := range map[string]string{
 		"/etc/systemd/nspawn/kube1.nspawn": head + "\n[Exec]\nCapability=all\nPrivateUsers=no\n\n[Network]\nVirtualEthernet=false\n\n" +
-			"[Files]\nBind=/run/x\nBindReadOnly=/lib/modules\nBindReadOnly=/srv\nBind=/dev/fuse\nBind=/dev/nvidia0\nBind=/dev/nvidia1\n",
+			"[Files]\nBind=/run/x\nBindReadOnly=/lib/modules\nBindReadOnly=/srv\nBind=/dev/fuse\nBind=/dev/nvidia0\nBind=/dev/nvidia1\nBindReadOnly=/usr/lib/libcuda.so.1\n",
 		"/etc/systemd/system/systemd-nspawn@kube1.service.d/10-hostler.conf": head + "\n[Unit]\nStartLimitIntervalSec=0\n\n" +
 			"[Service]\nRestart=on-failure\nRestartSec=10s\nDeviceAllow=/dev/fuse rwm\n\n[Install]\nWantedBy=multi-user.target\n",
 	} {
@@ -209,6 +210,7 @@ func TestFaults(t *testing.T) {
 		"settings {\n exec = { A = [null] }\n}":                                               "A: leave out the null",
 		"settings {\n bind_if_exists = [\"dev/kvm\"]\n}":                                      "bind_if_exists",
 		"settings {\n bind_if_exists = [\"/dev/[\"]\n}":                                       "a bracket is not closed",
+		"settings {\n bind_read_only_if_exists = [\"lib*\"]\n}":                               "bind_read_only_if_exists",
 		"settings {\n bind_if_exists = [\"/a:/b\"]\n}":                                        "a colon or a line end",
 		"settings {\n exec = { PrivateUsers = \"pick\" }\n files = { ReadOnly = \"yes\" }\n}": "Read-only tree cannot change owners",
 		"ready {\n}": "Write exactly one of unit, command and file",

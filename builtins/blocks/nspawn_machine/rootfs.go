@@ -32,7 +32,7 @@ func (s *rootfsStep) Owns() []thing.Owned {
 
 // want is the state of a file, nil where it depends on the host's devices.
 func (s *rootfsStep) want(slot, name string) *thing.State {
-	if set := s.settings(slot); set != nil && len(set.BindIfExists) > 0 {
+	if set := s.settings(slot); set != nil && len(set.BindIfExists)+len(set.ReadIfExists) > 0 {
 		return nil
 	}
 	content := s.renderService(slot, nil)
