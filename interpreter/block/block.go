@@ -245,9 +245,12 @@ type Placed struct {
 	// Self is the slot that was current when it was evaluated.
 	Self        string
 	Description string
-	Timeout     time.Duration // 0: none
-	Retry       Retry
-	OnDrift     OnDrift
+	// FailureReason is the class that a failure of the step is reported as,
+	// "" for that of the fault.
+	FailureReason string
+	Timeout       time.Duration // 0: none
+	Retry         Retry
+	OnDrift       OnDrift
 	// Deferred says why the step cannot be evaluated now (offline), "" if it
 	// can; Step is then nil.
 	Deferred string

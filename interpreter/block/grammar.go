@@ -70,6 +70,17 @@ func CheckPath(p string) error {
 	return nil
 }
 
+var reasonName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,127}$`)
+
+// CheckReason holds a failure reason to the rule: one word in CamelCase, as
+// conditions of Kubernetes objects have it.
+func CheckReason(s string) error {
+	if !reasonName.MatchString(s) {
+		return Advicef("%q is no failure reason: it is one word in CamelCase of at most 128 letters and digits; write one such as \"KubeletBootstrapFailed\".", s)
+	}
+	return nil
+}
+
 // CheckArgv holds a command line to the rule: a list whose first string, the
 // program, is not empty, and no NUL anywhere.
 func CheckArgv(argv []string) error {

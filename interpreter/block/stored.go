@@ -11,24 +11,25 @@ import (
 // Stored is a placed step as plain data, from which it can be made again
 // without the recipe.
 type Stored struct {
-	Address     string          `json:"address"`
-	Label       string          `json:"label,omitempty"`
-	Type        string          `json:"type"`
-	TypeVersion int             `json:"type_version"`
-	Phase       string          `json:"phase,omitempty"`
-	Data        json.RawMessage `json:"data,omitempty"`
-	Stage       string          `json:"stage,omitempty"`
-	Machine     string          `json:"machine,omitempty"`
-	Part        string          `json:"part,omitempty"`
-	Owner       string          `json:"owner,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Timeout     time.Duration   `json:"timeout,omitempty"`
-	Retry       *Retry          `json:"retry,omitempty"`
-	OnDrift     OnDrift         `json:"on_drift,omitempty"`
-	Deferred    string          `json:"deferred,omitempty"`
-	Sensitive   bool            `json:"sensitive,omitempty"`
-	Self        string          `json:"self,omitempty"`
-	Source      string          `json:"source,omitempty"`
+	Address       string          `json:"address"`
+	Label         string          `json:"label,omitempty"`
+	Type          string          `json:"type"`
+	TypeVersion   int             `json:"type_version"`
+	Phase         string          `json:"phase,omitempty"`
+	Data          json.RawMessage `json:"data,omitempty"`
+	Stage         string          `json:"stage,omitempty"`
+	Machine       string          `json:"machine,omitempty"`
+	Part          string          `json:"part,omitempty"`
+	Owner         string          `json:"owner,omitempty"`
+	Description   string          `json:"description,omitempty"`
+	FailureReason string          `json:"failure_reason,omitempty"`
+	Timeout       time.Duration   `json:"timeout,omitempty"`
+	Retry         *Retry          `json:"retry,omitempty"`
+	OnDrift       OnDrift         `json:"on_drift,omitempty"`
+	Deferred      string          `json:"deferred,omitempty"`
+	Sensitive     bool            `json:"sensitive,omitempty"`
+	Self          string          `json:"self,omitempty"`
+	Source        string          `json:"source,omitempty"`
 }
 
 // Store is p as plain data.
@@ -36,7 +37,7 @@ func Store(p Placed) Stored {
 	s := Stored{
 		Address: p.Address, Label: p.Label, Type: p.Type.Name, TypeVersion: p.Type.Version, Phase: p.Phase, Data: p.Data,
 		Stage: p.Stage, Machine: p.Machine, Part: p.Part, Owner: p.Owner, Description: p.Description,
-		Timeout: p.Timeout, OnDrift: p.OnDrift, Deferred: p.Deferred, Sensitive: p.Sensitive, Self: p.Self, Source: p.Source,
+		FailureReason: p.FailureReason, Timeout: p.Timeout, OnDrift: p.OnDrift, Deferred: p.Deferred, Sensitive: p.Sensitive, Self: p.Self, Source: p.Source,
 	}
 	if p.Retry != (Retry{}) {
 		s.Retry = &p.Retry
@@ -78,7 +79,7 @@ func (v Vocabulary) Restore(s Stored, in Setting) (Placed, error) {
 	t := v.Type(s.Type)
 	p := Placed{
 		Address: s.Address, Label: s.Label, Type: t, Phase: s.Phase, Data: s.Data, Stage: s.Stage, Machine: s.Machine, Part: s.Part,
-		Owner: s.Owner, Description: s.Description, Timeout: s.Timeout, OnDrift: s.OnDrift, Deferred: s.Deferred,
+		Owner: s.Owner, Description: s.Description, FailureReason: s.FailureReason, Timeout: s.Timeout, OnDrift: s.OnDrift, Deferred: s.Deferred,
 		Sensitive: s.Sensitive, Self: s.Self, Source: s.Source,
 	}
 	if s.Retry != nil {

@@ -88,7 +88,7 @@ func (s *step) eachCommon(visit func(name string, expr hclsyntax.Expression)) {
 	list := []struct {
 		name string
 		expr hclsyntax.Expression
-	}{{"when", s.when}, {"timeout", s.timeout}, {"on_drift", s.onDrift}, {"description", s.description}}
+	}{{"when", s.when}, {"timeout", s.timeout}, {"on_drift", s.onDrift}, {"description", s.description}, {"failure_reason", s.failureReason}}
 	for _, c := range list {
 		if c.expr != nil {
 			visit(c.name, c.expr)

@@ -25,6 +25,12 @@ func (e *evaluation) common(st *step, p *block.Placed) {
 	if s, ok := e.text("description", st.description); ok {
 		p.Description = s
 	}
+	if s, ok := e.text("failure_reason", st.failureReason); ok {
+		if err := block.CheckReason(s); err != nil {
+			e.fail(st.failureReason.Range(), "Invalid value", "%s", err)
+		}
+		p.FailureReason = s
+	}
 	if st.retry != nil {
 		p.Retry = block.Retry{
 			Attempts: e.attempts(st.retry.attempts), Delay: e.duration("delay", st.retry.delay), MaxDelay: e.duration("max_delay", st.retry.maxDelay),

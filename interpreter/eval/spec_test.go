@@ -215,6 +215,7 @@ func stepText(t testing.TB, p block.Placed) string {
 		Self        string          `json:"self,omitempty"`
 		Data        json.RawMessage `json:"data,omitempty"`
 		Description string          `json:"description,omitempty"`
+		Reason      string          `json:"failure_reason,omitempty"`
 		Timeout     string          `json:"timeout,omitempty"`
 		Retry       string          `json:"retry,omitempty"`
 		OnDrift     string          `json:"on_drift,omitempty"`
@@ -223,7 +224,7 @@ func stepText(t testing.TB, p block.Placed) string {
 		Sensitive   bool            `json:"sensitive,omitempty"`
 	}{
 		Address: p.Address, Phase: p.Phase, Stage: p.Stage, Machine: p.Machine, Part: p.Part, Owner: p.Owner, Self: p.Self,
-		Data: p.Data, Description: p.Description, Deferred: p.Deferred, Needs: p.NeedsInput, Sensitive: p.Sensitive,
+		Data: p.Data, Description: p.Description, Reason: p.FailureReason, Deferred: p.Deferred, Needs: p.NeedsInput, Sensitive: p.Sensitive,
 	}
 	if p.Timeout != 0 {
 		line.Timeout = p.Timeout.String()

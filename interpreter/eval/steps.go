@@ -37,8 +37,8 @@ type step struct {
 
 // common are the arguments that every step accepts; nil where not written.
 type common struct {
-	when, forEach, timeout, onDrift, description hclsyntax.Expression
-	retry                                        *retryBlock
+	when, forEach, timeout, onDrift, description, failureReason hclsyntax.Expression
+	retry                                                       *retryBlock
 }
 
 type retryBlock struct {
@@ -65,7 +65,7 @@ type stepPlace struct {
 	stage *stage
 }
 
-var commonNames = [...]string{"when", "for_each", "timeout", "on_drift", "description"}
+var commonNames = [...]string{"when", "for_each", "timeout", "on_drift", "description", "failure_reason"}
 
 // scope is where labels are unique: the host, or one machine as a whole.
 type scope struct {
@@ -206,6 +206,7 @@ func (r *Recipe) readCommon(s *step, body *hclsyntax.Body) {
 	s.timeout = attributeExpr(body, "timeout")
 	s.onDrift = attributeExpr(body, "on_drift")
 	s.description = attributeExpr(body, "description")
+	s.failureReason = attributeExpr(body, "failure_reason")
 	for _, b := range body.Blocks {
 		if b.Type == "retry" && nestedKind(&s.typ.Schema, "retry") == nil {
 			r.readRetry(s, b)

@@ -11,7 +11,9 @@ import (
 type StepError struct {
 	Address string
 	Stage   string
-	Err     error
+	// Reason is the step's failure_reason, "" when it says none.
+	Reason string
+	Err    error
 }
 
 func (e *StepError) Error() string { return e.Address + ": " + e.Err.Error() }
