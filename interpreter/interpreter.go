@@ -168,7 +168,7 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	began := in.Host.Clock.Now()
-	r := &run{Interpreter: in, req: req, host: in.Host}
+	r := &run{Interpreter: in, req: req, host: host.AskOnce(in.Host)}
 	err = r.open(ctx)
 	if err == nil {
 		err = fn(ctx, r)
@@ -189,7 +189,7 @@ func (in *Interpreter) shadowed(ctx context.Context, req Request, fn func(contex
 	case err != nil:
 		return Outcome{Word: "failed"}, err
 	}
-	r := &run{Interpreter: in, req: req, host: shadow.Over(in.Host.View()).Host(), shadow: true}
+	r := &run{Interpreter: in, req: req, host: shadow.Over(host.AskOnce(in.Host).View()).Host(), shadow: true}
 	r.out.Provisional = held
 	err = r.open(ctx)
 	if err == nil {

@@ -87,6 +87,7 @@ func stopMachine(ctx context.Context, h host.Host, name string) error {
 // the machine was killed from outside). A machine whose first process runs is
 // never touched.
 func ClearStale(ctx context.Context, h host.Host, name string) error {
+	host.AskAgain(h.Machines)
 	found, registered, err := FindMachine(ctx, h.Machines, name)
 	if err != nil || !registered {
 		return err
@@ -136,6 +137,7 @@ func (w machineWait) gone(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("machine %s: state of %s: %w", w.name, MachineUnit(w.name), err)
 	}
+	host.AskAgain(w.host.Machines)
 	_, registered, err := FindMachine(ctx, w.host.Machines, w.name)
 	if errors.Is(err, host.ErrNoMachined) {
 		registered, err = false, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/host"
 )
 
 const (
@@ -24,10 +25,8 @@ func checkName(name string) error {
 	if len(name) > 64 {
 		return fmt.Errorf("%q is %d bytes long. %s", name, len(name), rule)
 	}
-	for part := range strings.SplitSeq(name, ".") {
-		if part == "" || strings.Trim(part, letters+digits+"-") != "" || strings.Trim(part, "-") != part {
-			return fmt.Errorf("systemd does not take %q as the name of a machine. %s", name, rule)
-		}
+	if !host.ValidMachineName(name) {
+		return fmt.Errorf("systemd does not take %q as the name of a machine. %s", name, rule)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/host"
 	"hostler/interpreter/thing"
 )
 
@@ -123,6 +124,7 @@ func (p plan) change() block.Change {
 // Apply makes the tree first: an image that is no machine's fails before
 // anything of it stands in the host's configuration.
 func (s *rootfsStep) Apply(ctx context.Context, do block.Do) error {
+	host.AskAgain(do.Host.Machines) // nothing is built under a machine that runs
 	p, err := s.plan(ctx, do.Look)
 	if err == nil && p.tree.action != block.ActionNone {
 		err = s.build(ctx, do, p.tree)

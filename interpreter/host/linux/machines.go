@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"hostler/interpreter/host"
@@ -49,7 +48,7 @@ func (m *machines) Registered(ctx context.Context) ([]host.MachineState, error) 
 
 // Terminate asks machined to end a machine.
 func (m *machines) Terminate(ctx context.Context, name string) error {
-	if !validMachine(name) {
+	if !host.ValidMachineName(name) {
 		return nil // none can be registered
 	}
 	return wrap("terminating machine "+name, m.machined().terminate(ctx, name))
@@ -70,7 +69,7 @@ func (m *machines) Host(ctx context.Context, name string) (host.Host, error) {
 	if err := ctx.Err(); err != nil {
 		return host.Host{}, err
 	}
-	if !validMachine(name) {
+	if !host.ValidMachineName(name) {
 		return host.Host{}, fmt.Errorf("machine %q: %w: that is no machine name", name, host.ErrNoMachine)
 	}
 	state, registered, err := m.machined().find(ctx, name)
@@ -147,24 +146,4 @@ func (m *machines) close() error {
 	}
 	m.open, m.past = nil, nil
 	return errors.Join(errs...)
-}
-
-// validMachine holds a name to the rules for host names, as machined does: at
-// most 64 bytes of labels that are parted by single dots.
-func validMachine(name string) bool {
-	if len(name) > 64 {
-		return false
-	}
-	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || strings.Trim(label, "-") != label || strings.ContainsFunc(label, notInLabel) {
-			return false
-		}
-	}
-	return true
-}
-
-func notInLabel(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	digit := r >= '0' && r <= '9'
-	return !letter && !digit && r != '-'
 }

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"hostler/interpreter/host"
 )
@@ -50,7 +49,7 @@ func (d machineDoor) Host(ctx context.Context, name string) (host.Host, error) {
 	if err := ctx.Err(); err != nil {
 		return host.Host{}, err
 	}
-	if d.inside != "" || !validMachine(name) || !isDirectory(d.m.admin, host.MachineRoot(name)) {
+	if d.inside != "" || !host.ValidMachineName(name) || !isDirectory(d.m.admin, host.MachineRoot(name)) {
 		return host.Host{}, fmt.Errorf("machine %q: %w", name, host.ErrNoMachine)
 	}
 	d.m.mu.Lock()
@@ -94,18 +93,3 @@ func (d machineDoor) Terminate(ctx context.Context, name string) error {
 	})
 	return nil
 }
-
-// validMachine holds names to the rules for host names, as machined does.
-func validMachine(name string) bool {
-	if name == "" || len(name) > 64 {
-		return false
-	}
-	for _, label := range strings.Split(name, ".") {
-		if label == "" || strings.Trim(label, "-") != label || strings.Trim(label, hostNameBytes) != "" {
-			return false
-		}
-	}
-	return true
-}
-
-const hostNameBytes = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -51,7 +51,7 @@ func (m *Memory) nspawn(u *unit, name string) Outcome {
 	root := host.MachineRoot(name)
 	tree := &files{t: m.tree, base: root, effect: func() {}}
 	switch {
-	case !validMachine(name):
+	case !host.ValidMachineName(name):
 		return refuse("Invalid machine name: " + name)
 	case m.opts.NoSystemdContainer:
 		return refuse("Failed to register machine: the machine manager is not there")

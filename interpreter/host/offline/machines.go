@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"hostler/interpreter/host"
@@ -35,29 +34,9 @@ func (m *machines) View(ctx context.Context, name string) (host.View, error) {
 	return h.View(), nil
 }
 
-// validName says whether systemd would take name for a machine's: at most 64
-// bytes of labels that are parted by single dots.
-func validName(name string) bool {
-	if len(name) > 64 {
-		return false
-	}
-	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || label[0] == '-' || strings.ContainsFunc(label, notInLabel) {
-			return false
-		}
-	}
-	return true
-}
-
-func notInLabel(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	digit := r >= '0' && r <= '9'
-	return !letter && !digit && r != '-' && r != '_'
-}
-
 // Host is the tree of the machine at rest, its root as "/".
 func (m *machines) Host(_ context.Context, name string) (host.Host, error) {
-	if !validName(name) {
+	if !host.ValidMachineName(name) {
 		return host.Host{}, fmt.Errorf("machine %q: %w: that is no machine name", name, host.ErrNoMachine)
 	}
 	m.mu.Lock()

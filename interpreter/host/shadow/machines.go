@@ -75,7 +75,7 @@ func (m *machines) View(ctx context.Context, name string) (host.View, error) {
 func (m *machines) Host(ctx context.Context, name string) (host.Host, error) {
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()
-	if !validName(name) {
+	if !host.ValidMachineName(name) {
 		return host.Host{}, fmt.Errorf("machine %q: %w", name, host.ErrNoMachine)
 	}
 	_, err := m.w.files.Stat(host.MachineRoot(name))
@@ -116,14 +116,4 @@ func (w *world) end(ctx context.Context, name string) {
 	if u, err := w.unit(ctx, name); err == nil && u.state.Running() {
 		u.stop()
 	}
-}
-
-// validName says whether a machine can be called that: as a host, in letters,
-// digits, dots, dashes and underscores.
-func validName(name string) bool {
-	odd := strings.IndexFunc(name, func(r rune) bool {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !letter && r != '.' && r != '-' && r != '_'
-	})
-	return odd < 0 && len(name) > 0 && len(name) <= 64 && name[0] != '-' && name[0] != '.'
 }
