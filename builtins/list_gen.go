@@ -11,6 +11,7 @@ import (
 	"hostler/builtins/blocks/directory"
 	"hostler/builtins/blocks/download"
 	editlines "hostler/builtins/blocks/edit_lines"
+	interpreterinstall "hostler/builtins/blocks/interpreter_install"
 	iproute "hostler/builtins/blocks/ip_route"
 	iprule "hostler/builtins/blocks/ip_rule"
 	kernelmodule "hostler/builtins/blocks/kernel_module"
@@ -41,6 +42,7 @@ func types() []*block.Type {
 		directory.Type(),
 		download.Type(),
 		editlines.Type(),
+		interpreterinstall.Type(),
 		iproute.Type(),
 		iprule.Type(),
 		kernelmodule.Type(),

@@ -11,6 +11,7 @@ package block
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -160,6 +161,9 @@ type Do struct {
 	Progress func(Progress)
 	// Warn reports what an operator should know; never nil.
 	Warn func(Warning)
+	// Program opens the executable of the interpreter that runs; nil where
+	// there is none to install.
+	Program func() (io.ReadCloser, error)
 	// Build notes in the record what a machine was built from; nil outside of
 	// a run.
 	Build func(ctx context.Context, b Built) error

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,7 +50,7 @@ func (b Boot) Text() string {
 	for _, name := range slices.Sorted(maps.Keys(b.Credentials)) {
 		fmt.Fprintf(&load, "LoadCredential=%s:%s\n", name, b.Credentials[name])
 	}
-	return fmt.Sprintf(bootText, load.String(), b.line("preflight"), b.line("ensure")+" --wait 5m")
+	return signed(fmt.Sprintf(bootText, load.String(), b.line("preflight"), b.line("ensure")+" --wait 5m"))
 }
 
 func (b Boot) line(verb string) string {
@@ -76,7 +77,7 @@ func Plain(word string) bool {
 // nor a reason to start again. What crashes again and again is handed to the
 // recovery unit.
 func DaemonText(prefix string) string {
-	return fmt.Sprintf(`[Unit]
+	return signed(fmt.Sprintf(`[Unit]
 Description=Hostler: keep the host as its recipe says
 Wants=network-online.target machines.target
 After=network-online.target machines.target
@@ -96,13 +97,13 @@ WatchdogSec=2min
 
 [Install]
 WantedBy=multi-user.target
-`, RecoveryUnit, Current(prefix))
+`, RecoveryUnit, Current(prefix)))
 }
 
 // RecoveryText is the recovery unit's file. It runs the last good program, not
 // the one that fails.
 func RecoveryText(prefix string) string {
-	return fmt.Sprintf(`[Unit]
+	return signed(fmt.Sprintf(`[Unit]
 Description=Hostler: go back to the last good interpreter
 StartLimitIntervalSec=0
 
@@ -110,5 +111,22 @@ StartLimitIntervalSec=0
 Type=oneshot
 ExecStart=%s upgrade --rollback
 TimeoutStartSec=7min
-`, LastGood(prefix))
+`, LastGood(prefix)))
+}
+
+// mark begins the first line of a unit file of ours; the digest of the rest
+// follows.
+const mark = "# Written by hostler. A file that was edited is left alone; without it, the next run writes it again. sha256:"
+
+// signed is a unit file with the line by which [Pristine] knows it.
+func signed(text string) string {
+	return fmt.Sprintf("%s%x\n%s", mark, sha256.Sum256([]byte(text)), text)
+}
+
+// Pristine says whether a unit file is one that hostler wrote, this release or
+// another, and that nobody has edited since.
+func Pristine(text string) bool {
+	first, rest, _ := strings.Cut(text, "\n")
+	sum, ours := strings.CutPrefix(first, mark)
+	return ours && sum == fmt.Sprintf("%x", sha256.Sum256([]byte(rest)))
 }

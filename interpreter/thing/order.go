@@ -2,6 +2,7 @@ package thing
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"hostler/interpreter/host"
@@ -50,4 +51,22 @@ func WaitsFor(ctx context.Context, u host.UnitView, unit host.UnitState, own str
 		}
 	}
 	return false, nil
+}
+
+// StartOrQueue starts a unit and waits until it has settled, or queues its start
+// where that could not go on before the unit own, in which we run, is done.
+func StartOrQueue(ctx context.Context, h host.Host, unit, own string) (queued bool, err error) {
+	u, err := h.Units.Unit(ctx, unit)
+	if err != nil {
+		return false, fmt.Errorf("start of %s: %w", unit, err)
+	}
+	waits, err := WaitsFor(ctx, h.Units, u, own)
+	if err != nil {
+		return false, fmt.Errorf("start of %s: %w", unit, err)
+	}
+	if waits {
+		return true, h.Units.Queue(ctx, host.JobStart, unit)
+	}
+	_, err = Start(ctx, h, unit)
+	return false, err
 }

@@ -160,6 +160,9 @@ type Owned struct {
 	// Foreign allows the thing to exist before us with other content: the
 	// step says replaces_foreign, merges into it, or only manages its state.
 	Foreign bool
+	// Delivered says that the thing may be there before us and is ours all the
+	// same: it is what a first boot was delivered with. A reset removes it.
+	Delivered bool
 	// DirMode is the mode of parent directories that have to be made for a
 	// path, four octal digits; "" is "0755".
 	DirMode string

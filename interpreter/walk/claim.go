@@ -118,7 +118,7 @@ func (w *walker) origin(ctx context.Context, h host.Host, want record.Wanted, c 
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", want.Key, err)
 	}
-	if st.Kind == thing.Absent || w.madeByUs(want, st) {
+	if st.Kind == thing.Absent || want.Owned.Delivered || w.madeByUs(want, st) {
 		w.unsaved = w.unsaved || c.Origin.Kind == ""
 		c.Origin = thing.Origin{Kind: thing.OriginAbsent}
 		w.fresh[want.Key] = st.Kind == thing.Absent

@@ -30,6 +30,7 @@ func (w *walker) place(ctx context.Context, p *block.Placed) (block.Do, error) {
 	}
 	return block.Do{
 		Look: look, Host: h, OuterHost: outer, Keep: w.Store.Backups(), Cache: record.CacheDir,
+		Program:  w.Program,
 		Progress: func(pr block.Progress) { w.progress(p, pr) },
 		Warn:     func(warning block.Warning) { w.warn(p, warning) },
 		Build:    func(ctx context.Context, b block.Built) error { return w.build(ctx, p, b) },

@@ -79,15 +79,17 @@ func (w *walker) undoAll(ctx context.Context) error {
 	return nil
 }
 
-// undoOrder is the order in which a reset undoes: last claim first, and the
-// unit that we run in after all others. That it is active is not among them:
+// undoOrder is the order in which a reset undoes: units that could start us
+// again, then last claim first, and the unit that we run in after all others. That it is active is not among them:
 // its stop is queued when everything is done.
 func (w *walker) undoOrder() []record.Claim {
-	var own, others, holding []record.Claim
+	var first, own, others, holding []record.Claim
 	for _, c := range slices.Backward(w.Record.Claims) {
 		switch {
 		case !w.ofOwnUnit(c.Thing) && c.Thing.Kind() == "dir" && holdsAny(c.Thing, own):
 			holding = append(holding, c)
+		case !w.ofOwnUnit(c.Thing) && slices.ContainsFunc(w.First, func(unit string) bool { return ofUnit(c.Thing, unit) }):
+			first = append(first, c)
 		case !w.ofOwnUnit(c.Thing):
 			others = append(others, c)
 		case c.Thing.Kind() != "unit-active":
@@ -96,7 +98,8 @@ func (w *walker) undoOrder() []record.Claim {
 			w.result.StopOwn = true
 		}
 	}
-	return slices.Concat(others, own, holding)
+	slices.SortStableFunc(first, func(a, b record.Claim) int { return w.rank(a.Thing) - w.rank(b.Thing) })
+	return slices.Concat(first, others, own, holding)
 }
 
 // holdsAny says whether one of the claims lies below a directory.
@@ -104,19 +107,35 @@ func holdsAny(dir thing.Key, claims []record.Claim) bool {
 	return slices.ContainsFunc(claims, func(c record.Claim) bool { return strings.HasPrefix(c.Thing.Name(), dir.Name()+"/") })
 }
 
-// ofOwnUnit says whether a thing is the unit that we run in, its enablement, or
-// one of its files.
-func (w *walker) ofOwnUnit(key thing.Key) bool {
+// rank orders the things of units that go first: unit by unit, each stopped
+// before its links and its files go.
+func (w *walker) rank(key thing.Key) int {
+	at := 3 * slices.IndexFunc(w.First, func(unit string) bool { return ofUnit(key, unit) })
+	switch key.Kind() {
+	case "unit-active":
+		return at
+	case "unit-enabled":
+		return at + 1
+	}
+	return at + 2
+}
+
+// ofOwnUnit says whether a thing is of the unit that we run in.
+func (w *walker) ofOwnUnit(key thing.Key) bool { return w.OwnUnit != "" && ofUnit(key, w.OwnUnit) }
+
+// ofUnit says whether a thing is a unit's activity, its enablement, or one of
+// its files.
+func ofUnit(key thing.Key, unit string) bool {
 	machine, _ := key.Machine()
-	if w.OwnUnit == "" || machine != "" {
+	if machine != "" {
 		return false
 	}
 	name := key.Name()
 	switch key.Kind() {
 	case "unit-active", "unit-enabled":
-		return name == w.OwnUnit
+		return name == unit
 	case "path":
-		return inUnitDir(name) && (path.Base(name) == w.OwnUnit || path.Base(path.Dir(name)) == w.OwnUnit+".d")
+		return inUnitDir(name) && (path.Base(name) == unit || path.Base(path.Dir(name)) == unit+".d")
 	}
 	return false
 }

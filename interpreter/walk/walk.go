@@ -9,6 +9,7 @@ package walk
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"hostler/interpreter/block"
@@ -63,6 +64,11 @@ type Input struct {
 	Salvage bool
 	// OwnUnit is the unit this process runs in, "" if none.
 	OwnUnit string
+	// First are units that a reset takes away before all else: those that
+	// could start us again.
+	First []string
+	// Program opens the executable that runs; nil where there is none.
+	Program func() (io.ReadCloser, error)
 }
 
 // Result is what a walk did.

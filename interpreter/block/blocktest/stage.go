@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -42,10 +44,16 @@ func (s *Stage) Do() block.Do {
 	look := block.Look{View: s.Host.View(), Outer: s.Host.View(), Installed: "installing", Keyed: s.Keyed, Slots: s.Slots, Cache: "/var/lib/hostler/cache"}
 	return block.Do{
 		Look: look, Host: s.Host, OuterHost: s.Host, Keep: s.keeper, Cache: "/var/lib/hostler/cache",
+		Program:  program,
 		Progress: func(block.Progress) {},
 		Warn:     func(w block.Warning) { s.Warnings = append(s.Warnings, w) },
 	}
 }
+
+// Program is what the interpreter that runs consists of, on a stage.
+const Program = "\x7fELF the interpreter\n"
+
+func program() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(Program)), nil }
 
 // Check checks a step.
 func (s *Stage) Check(step block.Step) (block.Change, error) {
@@ -96,7 +104,7 @@ func (s *Stage) capture(step block.Step) error {
 			continue
 		case err != nil:
 			return fmt.Errorf("look at %s: %w", key, err)
-		case found.Kind == thing.Absent:
+		case found.Kind == thing.Absent || owned.Delivered:
 			s.origins[key] = thing.Origin{Kind: thing.OriginAbsent}
 			s.parents(key)
 			continue
