@@ -64,6 +64,12 @@ func (r *run) adoptEqual(ctx context.Context, req Request, inputs eval.Inputs) e
 	for i := range r.rec.Claims {
 		r.rec.Claims[i].Origin = thing.Origin{Kind: thing.OriginAdopted}
 	}
+	for _, want := range record.WantedOf(t.steps) {
+		if want.Owned.Delivered {
+			r.rec.Claim(want.Key).Origin = thing.Origin{Kind: thing.OriginAbsent}
+		}
+	}
+	r.claimDelivered(t.steps)
 	if err := r.refuseDifferent(ctx, t); err != nil {
 		return err
 	}

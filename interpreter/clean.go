@@ -49,7 +49,7 @@ func (r *run) clean(ctx context.Context, steps []block.Placed) error {
 	}
 	view := r.host.View()
 	for _, want := range record.WantedOf(steps) {
-		if want.Placed.Machine != "" || want.Owned.Foreign || !testedForForeign(want.Key) {
+		if want.Placed.Machine != "" || want.Owned.Foreign || !testedForForeign(want.Key) || want.Owned.Delivered || r.mayBeDelivered(want.Key) {
 			continue
 		}
 		st, err := want.Owned.Look(ctx, view)

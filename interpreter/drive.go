@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/delivery"
 	"hostler/interpreter/host"
 	"hostler/interpreter/record"
 	"hostler/interpreter/thing"
@@ -68,6 +69,7 @@ func (r *run) retarget(ctx context.Context, t *target) ([]thing.Key, error) {
 		err = r.destroys(ctx, dropped)
 	}
 	if err == nil {
+		r.claimDelivered(t.steps)
 		err = r.claimHome()
 	}
 	return dropped, err
@@ -171,6 +173,7 @@ func (r *run) commit(ctx context.Context, t *target) error {
 			r.rec.Previous = r.rec.Applied
 		}
 		r.rec.Applied, r.rec.Phase = t.name, record.Complete
+		r.completed = true
 		if err := r.store.Save(ctx, r.rec); err != nil {
 			return err
 		}
@@ -209,10 +212,11 @@ func (r *run) input(desired, applied []block.Placed) walk.Input {
 	return walk.Input{
 		Desired: desired, Applied: applied, Host: r.host, Store: r.store, Record: r.rec, Keyed: r.keyed(),
 		Restore: r.restore, Emit: r.Emit, Shadow: r.shadow, Survey: r.survey, OwnUnit: r.OwnUnit,
+		First: delivery.Units(), Delivered: r.mayBeDelivered, Program: r.Program,
 	}
 }
 
 // restore makes a step again from a claim, whose bulky values are slimmed.
 func (r *run) restore(s block.Stored) (block.Placed, error) {
-	return r.Vocabulary.Restore(s, block.Setting{Facts: r.facts, Prefix: r.installPrefix()})
+	return r.vocabulary().Restore(s, block.Setting{Facts: r.facts, Prefix: r.installPrefix()})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -97,8 +98,9 @@ func (r *rig) interpreter() *interpreter.Interpreter {
 	r.seed++
 	return &interpreter.Interpreter{
 		Vocabulary: builtins.Vocabulary(), Host: r.doors(), Rand: rand.NewChaCha8([32]byte{byte(r.seed)}), OwnUnit: r.own,
-		Emit:   func(e walk.Event) { r.events = append(r.events, e) },
-		Holder: host.Holder{PID: 1, Command: "hostler test"},
+		Program: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("the interpreter")), nil },
+		Emit:    func(e walk.Event) { r.events = append(r.events, e) },
+		Holder:  host.Holder{PID: 1, Command: "hostler test"},
 	}
 }
 

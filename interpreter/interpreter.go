@@ -43,6 +43,9 @@ type Interpreter struct {
 	Emit func(walk.Event)
 	// OwnUnit is the unit this process runs in, "" if none.
 	OwnUnit string
+	// Program opens the executable that runs, for recipes that install it; nil
+	// where there is none.
+	Program func() (io.ReadCloser, error)
 	// Holder describes this process to others who want the lock.
 	Holder host.Holder
 }
@@ -117,6 +120,10 @@ type run struct {
 	// begun says that this run has written the record, walked that it came as
 	// far as the steps.
 	begun, walked bool
+	// completed says that this run brought the installation to complete.
+	completed bool
+	// storedPrefix is that of the states of an installation without a record.
+	storedPrefix string
 	// seen is whose record it is, also when it cannot be honoured.
 	seen Identity
 	out  Outcome
@@ -161,12 +168,11 @@ func (in *Interpreter) PlanReset(ctx context.Context, req Request) (Outcome, err
 }
 
 // exclusive runs fn under the installation lock.
-func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(context.Context, *run) error) (out Outcome, err error) {
+func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(context.Context, *run) error) (Outcome, error) {
 	release, err := in.lock(ctx, req.Wait)
 	if err != nil {
 		return Outcome{Word: "failed"}, err
 	}
-	defer func() { err = errors.Join(err, release()) }()
 	began := in.Host.Clock.Now()
 	r := &run{Interpreter: in, req: req, host: host.AskOnce(in.Host)}
 	err = r.open(ctx)
@@ -175,7 +181,11 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	}
 	r.finish(err)
 	r.note(began, err)
-	return r.out, errors.Join(err, r.stopOwn(ctx))
+	err = errors.Join(err, r.stopOwn(ctx), release())
+	if err == nil {
+		err = r.startDaemon(ctx)
+	}
+	return r.out, err
 }
 
 // shadowed runs fn on a shadow of the host. It reads under a shared lock if it

@@ -53,8 +53,9 @@ func (r *run) known() {
 		return
 	}
 	r.seen = identityOf(r.rec)
+	vocabulary := r.vocabulary()
 	for _, s := range r.rec.Types() {
-		if err := r.Vocabulary.Knows(s); err != nil {
+		if err := vocabulary.Knows(s); err != nil {
 			r.rec, r.loadErr = nil, err
 			return
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/delivery"
 	"hostler/interpreter/host"
 	"hostler/interpreter/record"
 	"hostler/interpreter/thing"
@@ -92,7 +94,7 @@ func (p *prover) lookAt(ctx context.Context, c *record.Claim, o thing.Owned) (pr
 	found := proof{present: kept || st.Kind != thing.Absent, foreign: o.Foreign, state: st}
 	switch name := c.Thing.Name(); c.Thing.Kind() {
 	case "path":
-		found.ours = st.Kind != thing.Absent && c.WroteState(st, p.keyed())
+		found.ours = st.Kind != thing.Absent && (c.WroteState(st, p.keyed()) || o.Delivered || p.interpreters(name))
 		if found.ours {
 			p.units[path.Base(name)] = true
 		}
@@ -141,6 +143,16 @@ func (p *prover) decide(c *record.Claim, found proof) bool {
 // leave warns of what stays as it is.
 func (p *prover) leave(c *record.Claim, why string) {
 	p.warn(block.Warning{Summary: "Left as it is", Detail: string(c.Thing) + ": " + why})
+}
+
+// interpreters says whether a path is one that only the interpreter has.
+func (p *prover) interpreters(name string) bool {
+	prefix := p.installPrefix()
+	slots := delivery.Slots(prefix)
+	return slices.Contains([]string{
+		slots[0], slots[1], delivery.Current(prefix), delivery.LastGood(prefix),
+		delivery.UnitPath(delivery.DaemonUnit), delivery.UnitPath(delivery.RecoveryUnit),
+	}, name)
 }
 
 func ofUnit(key thing.Key) bool {

@@ -14,7 +14,7 @@ import (
 
 // scenarios are the recipes that the laws are held against.
 func scenarios(t testing.TB) []scenario {
-	all := []scenario{small(), middle(), richScenario(t)}
+	all := []scenario{small(), middle(), interpreted(), richScenario(t)}
 	return append(all, shipped(t)...)
 }
 
@@ -36,6 +36,15 @@ write_file_if_changed "y" {
 		opts: func(testing.TB) memory.Options {
 			return memory.Options{Files: map[string]memory.File{"/etc/x": {Content: "theirs", Mode: 0o640, GID: 4, Xattrs: map[string]string{"user.a": "b"}}}}
 		},
+	}
+}
+
+// interpreted installs the interpreter itself.
+func interpreted() scenario {
+	v2 := a(strings.ReplaceAll(withInterpreter, `"hostler" {}`, "\"hostler\" {\n  boot_inputs = [\"/etc/hostler/inputs.hcl\"]\n}"))
+	return scenario{
+		name: "interpreter", v1: a(withInterpreter), v2: &v2, crash: 3, power: 4, errno: 12,
+		opts: func(testing.TB) memory.Options { return memory.Options{} },
 	}
 }
 

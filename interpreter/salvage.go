@@ -56,7 +56,7 @@ func (r *run) salvage(ctx context.Context, req Request) error {
 		// what it was going to do, or after all of that was undone.
 		return r.store.Erase(ctx, &record.Record{})
 	}
-	rec := &record.Record{Phase: record.Resetting, Recipe: record.Recipe{Name: salvaged}, Fingerprint: salvaged}
+	rec := &record.Record{Phase: record.Resetting, Recipe: record.Recipe{Name: salvaged}, Fingerprint: salvaged, Prefix: r.storedPrefix}
 	if _, err := rec.Retarget(steps, r.keyed()); err != nil {
 		return err
 	}

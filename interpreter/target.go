@@ -67,14 +67,18 @@ func (r *run) again(ctx context.Context, req Request, name string) (*target, err
 // aim makes a program a target. st says where its recipe comes from.
 func (r *run) aim(program *eval.Program, st *record.State, files map[string][]byte) (*target, error) {
 	r.out.Outputs = program.Outputs
+	steps, err := r.withDelivered(program.Steps)
+	if err != nil {
+		return nil, err
+	}
 	st.Recipe = record.Recipe{Name: program.Header.Name, Version: program.Header.Version}
-	st.Fingerprint, st.Inputs, st.Steps = r.rec.Fingerprint, program.Inputs, nil
-	for _, p := range program.Steps {
+	st.Fingerprint, st.Prefix, st.Inputs, st.Steps = r.rec.Fingerprint, r.rec.Prefix, program.Inputs, nil
+	for _, p := range steps {
 		st.Steps = append(st.Steps, block.Store(p))
 	}
 	name, _, err := record.Name(st, files)
 	return &target{
-		steps: program.Steps, name: name, state: st, files: files,
+		steps: steps, name: name, state: st, files: files,
 		recipe: st.Recipe, fingerprint: st.Fingerprint,
 	}, err
 }
@@ -106,10 +110,14 @@ func (r *run) storedTarget(ctx context.Context, name string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.rec == nil {
+		r.storedPrefix = st.Prefix
+	}
 	t := &target{name: name, recipe: st.Recipe, fingerprint: st.Fingerprint, steps: make([]block.Placed, 0, len(st.Steps))}
 	setting := block.Setting{Assets: func(source string) block.Assets { return r.store.Assets(st, source) }, Facts: r.facts, Prefix: r.installPrefix()}
+	vocabulary := r.vocabulary()
 	for _, s := range st.Steps {
-		p, err := r.Vocabulary.Restore(s, setting)
+		p, err := vocabulary.Restore(s, setting)
 		if err != nil {
 			return nil, err
 		}
@@ -121,6 +129,9 @@ func (r *run) storedTarget(ctx context.Context, name string) (*target, error) {
 func (r *run) installPrefix() string {
 	if r.rec != nil && r.rec.Prefix != "" {
 		return r.rec.Prefix
+	}
+	if r.storedPrefix != "" {
+		return r.storedPrefix
 	}
 	return record.DefaultPrefix
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -38,7 +39,8 @@ func (a *app) open(ctx context.Context, command string) (host.Host, func() error
 func (a *app) interpreter(h host.Host, command string) *interpreter.Interpreter {
 	return &interpreter.Interpreter{
 		Vocabulary: builtins.Vocabulary(), Host: h, Rand: rand.Reader, OwnUnit: linux.OwnUnit(),
-		Holder: host.Holder{PID: os.Getpid(), Command: "hostler " + command},
+		Program: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
+		Holder:  host.Holder{PID: os.Getpid(), Command: "hostler " + command},
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 type State struct {
 	Recipe      Recipe `json:"recipe"`
 	Fingerprint string `json:"fingerprint"`
+	// Prefix is the install prefix, absent at the default.
+	Prefix string `json:"prefix,omitempty"`
 	// Main names the recipe's source. Files are what was read of it and of
 	// the recipes it uses, by source and name (see FileName), with the digest
 	// of the bytes. Uses tells which source a use block means.

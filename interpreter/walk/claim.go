@@ -118,7 +118,7 @@ func (w *walker) origin(ctx context.Context, h host.Host, want record.Wanted, c 
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", want.Key, err)
 	}
-	if st.Kind == thing.Absent || want.Owned.Delivered || w.madeByUs(want, st) {
+	if st.Kind == thing.Absent || w.delivered(want) || w.madeByUs(want, st) {
 		w.unsaved = w.unsaved || c.Origin.Kind == ""
 		c.Origin = thing.Origin{Kind: thing.OriginAbsent}
 		w.fresh[want.Key] = st.Kind == thing.Absent
@@ -130,6 +130,11 @@ func (w *walker) origin(ctx context.Context, h host.Host, want record.Wanted, c 
 	}
 	c.Origin, w.unsaved = o, true
 	return nil
+}
+
+// delivered says that a thing is ours though it was there before us.
+func (w *walker) delivered(want record.Wanted) bool {
+	return want.Owned.Delivered || w.Delivered != nil && w.Delivered(want.Key)
 }
 
 // madeByUs says that a directory is there only because the interpreter made it

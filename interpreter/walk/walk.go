@@ -67,6 +67,9 @@ type Input struct {
 	// First are units that a reset takes away before all else: those that
 	// could start us again.
 	First []string
+	// Delivered says whether a thing is what a first boot was delivered with,
+	// and so ours though it was there before; nil: none is.
+	Delivered func(thing.Key) bool
 	// Program opens the executable that runs; nil where there is none.
 	Program func() (io.ReadCloser, error)
 }
