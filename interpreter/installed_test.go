@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	withInterpreter  = "write_file_if_changed \"a\" {\n  path    = \"/etc/a.conf\"\n  content = \"a\\n\"\n}\ninterpreter_install \"hostler\" {}\n"
-	bin        = "/usr/local/bin/"
-	daemonFile = "/etc/systemd/system/" + delivery.DaemonUnit
-	bootFile   = "/etc/systemd/system/" + delivery.BootUnit
-	bootLink   = "/etc/systemd/system/multi-user.target.wants/" + delivery.BootUnit
+	withInterpreter = "write_file_if_changed \"a\" {\n  path    = \"/etc/a.conf\"\n  content = \"a\\n\"\n}\ninterpreter_install \"hostler\" {}\n"
+	bin             = "/usr/local/bin/"
+	daemonFile      = "/etc/systemd/system/" + delivery.DaemonUnit
+	bootFile        = "/etc/systemd/system/" + delivery.BootUnit
+	bootLink        = "/etc/systemd/system/multi-user.target.wants/" + delivery.BootUnit
 )
 
 // TestR110DaemonStartsWhenComplete: it is started after the record says so and
