@@ -15,6 +15,8 @@ import (
 // evaluation evaluates the arguments of one instance.
 type evaluation struct {
 	bench
+	// inside says that the step is in a machine.
+	inside bool
 	// slots are the names of the machine's slots, the active one being self.
 	slots []string
 	// holes are sensitive values that are not there, stored those that stand
@@ -66,6 +68,10 @@ func (e *evaluation) attr(at *block.Attr, a *hclsyntax.Attribute, header hcl.Ran
 	raw, s := reveal(v)
 	if s.sensitive && (!at.Sensitive || at.Owned) {
 		e.refuseSensitive(at, a)
+		return cty.UnknownVal(at.Type)
+	}
+	if s.prefix && at.Owned && e.inside {
+		e.fail(a.Expr.Range(), "Prefix inside a machine", "The install prefix says where things are on the host; what is inside a machine is in the same place on every host. Write %s without it, for example \"/usr/local/bin/tool\".", at.Name)
 		return cty.UnknownVal(at.Type)
 	}
 	if raw.IsKnown() && raw.IsNull() {

@@ -52,7 +52,7 @@ func factsValue(f host.Facts, prefix string) cty.Value {
 		"kernel":        live(cty.StringVal(f.Kernel)),
 		"systemd":       live(cty.NumberIntVal(int64(f.Systemd))),
 		"image_managed": cty.BoolVal(f.ImageManaged),
-		"prefix":        cty.StringVal(prefix),
+		"prefix":        cty.StringVal(prefix).Mark(ofHost{}),
 		"root":          cty.StringVal(f.Root),
 	})
 }
@@ -72,6 +72,7 @@ func unknownFacts() cty.Value {
 	for name, ty := range factsType.AttributeTypes() {
 		attrs[name] = unknownFact(ty)
 	}
+	attrs["prefix"] = attrs["prefix"].Mark(ofHost{})
 	return cty.ObjectVal(attrs)
 }
 

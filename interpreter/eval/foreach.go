@@ -23,6 +23,13 @@ func (b bench) elements(st *step) (list []element, known, ok bool) {
 		return nil, false, false
 	}
 	raw, marks := v.Unmark()
+	if _, prefixed := marks[ofHost{}]; prefixed {
+		defer func() {
+			for i := range list {
+				list[i].each = list[i].each.Mark(ofHost{})
+			}
+		}()
+	}
 	f, at := b.frame.run, st.forEach.Range()
 	switch {
 	case isSensitive(marks):
@@ -75,6 +82,9 @@ func (b bench) listElements(st *step, v cty.Value) (list []element, known, ok bo
 		}
 		key := raw.AsString()
 		seen[key] = true
+		if s.prefix {
+			raw = raw.Mark(ofHost{})
+		}
 		list = append(list, element{&key, eachValue(raw, raw)})
 	}
 	return list, true, true

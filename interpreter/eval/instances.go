@@ -139,6 +139,7 @@ func (f *frame) instance(in *instance, b bench, at position) {
 		p.Owner = at.owner.address
 	}
 	e := newEvaluation(b)
+	e.inside = at.machine != ""
 	e.common(in.step, &p)
 	value := e.arguments(in)
 	in.self = e.self

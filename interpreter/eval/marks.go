@@ -18,9 +18,14 @@ type origin struct {
 	missing bool
 }
 
+// ofHost marks what comes from the install prefix: it says where things are on
+// the host, and means nothing inside a machine.
+type ofHost struct{}
+
 // secret is what the marks of a value tell.
 type secret struct {
 	sensitive bool
+	prefix    bool     // it comes from the install prefix
 	vars      []string // sensitive variables it is made of, sorted
 	missing   []string // those of them without a value
 }
@@ -33,8 +38,11 @@ func reveal(v cty.Value) (cty.Value, secret) {
 	for _, p := range paths {
 		for m := range p.Marks {
 			s.sensitive = s.sensitive || m == block.Sensitive
-			if o, ok := m.(origin); ok {
-				s.note(o)
+			switch m := m.(type) {
+			case origin:
+				s.note(m)
+			case ofHost:
+				s.prefix = true
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func (run *run) ownership() cty.Value {
 	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"installation_id": id, "recipe": cty.StringVal(o.Recipe),
-		"fingerprint": cty.StringVal(o.Fingerprint), "prefix": cty.StringVal(o.Prefix),
+		"fingerprint": cty.StringVal(o.Fingerprint), "prefix": cty.StringVal(o.Prefix).Mark(ofHost{}),
 	})
 }
 
