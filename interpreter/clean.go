@@ -40,12 +40,22 @@ func (e *ForeignError) Error() string {
 }
 
 // clean refuses a host on which something that the recipe claims is there
-// already, unless it is the same, or the step says that it may be. A look that
-// fails refuses too.
-func (r *run) clean(ctx context.Context, steps []block.Placed) error {
+// already, unless it is the same, or the step says that it may be, or on which
+// the same recipe has left something below another prefix. A look that fails
+// refuses too.
+func (r *run) clean(ctx context.Context, steps []block.Placed, others []layout) error {
 	foreign, err := r.leftovers(ctx)
 	if err != nil {
 		return err
+	}
+	strays, err := r.strays(ctx, others)
+	if err != nil {
+		return fmt.Errorf("whether the host is clean cannot be told: %w", err)
+	}
+	for _, s := range strays {
+		if !slices.ContainsFunc(foreign, func(f Foreign) bool { return f.Thing == s.Thing }) {
+			foreign = append(foreign, s)
+		}
 	}
 	view := r.host.View()
 	for _, want := range record.WantedOf(steps) {
@@ -108,10 +118,14 @@ func (h held) without(steps []block.Placed) []block.Placed {
 	return slices.DeleteFunc(slices.Clone(steps), func(p block.Placed) bool { return h.has(&p) })
 }
 
-// preflight checks all requirements, wherever they stand, before anything is
-// changed. Those that are known to hold are not asked again.
+// preflight checks all requirements, wherever they stand, and the directories
+// that will be written to below the prefix, before anything is changed. Those
+// that are known to hold are not asked again.
 func (r *run) preflight(ctx context.Context, steps []block.Placed, known held) error {
-	findings := walk.Preflight(ctx, r.input(steps, nil), known.has)
+	findings, err := r.findings(ctx, steps, known)
+	if err != nil {
+		return err
+	}
 	for _, f := range findings {
 		switch u, ok := errors.AsType[*block.Unmet](f.Err); {
 		case ok && u.Warning:
@@ -121,6 +135,12 @@ func (r *run) preflight(ctx context.Context, steps []block.Placed, known held) e
 		}
 	}
 	return unmet(findings)
+}
+
+func (r *run) findings(ctx context.Context, steps []block.Placed, known held) ([]walk.Finding, error) {
+	findings := walk.Preflight(ctx, r.input(steps, nil), known.has)
+	dirs, err := r.probeInstall(ctx, steps)
+	return append(findings, dirs...), err
 }
 
 // unmet is an *UnmetError with the findings that are faults, nil if there are

@@ -30,7 +30,8 @@ func (r *run) install(ctx context.Context, req Request, inputs eval.Inputs) erro
 	if err != nil {
 		return err
 	}
-	if err := r.clean(ctx, t.steps); err != nil {
+	others := r.layouts(ctx, req.Recipe, inputs, layout{r.installPrefix(), t.steps})
+	if err := r.clean(ctx, t.steps, others); err != nil {
 		return err
 	}
 	return r.drive(ctx, t)

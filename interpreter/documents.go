@@ -49,7 +49,9 @@ func (in *Interpreter) Preflight(ctx context.Context, req Request) (findings []w
 		if err != nil {
 			return err
 		}
-		findings = walk.Preflight(ctx, r.input(steps, nil), nil)
+		if findings, err = r.findings(ctx, steps, nil); err != nil {
+			return err
+		}
 		return unmet(findings)
 	})
 	return findings, err

@@ -32,18 +32,33 @@ func (r *run) fill(req Request, name string) func(context.Context, *block.Placed
 // evaluateStored evaluates the recipe of a stored state with its inputs and the
 // sensitive values given now.
 func (r *run) evaluateStored(ctx context.Context, req Request, name string) (*record.State, *eval.Program, error) {
-	st, err := r.store.LoadState(ctx, name)
+	recipe, inputs, st, err := r.storedRecipe(ctx, req, name)
 	if err != nil {
 		return nil, nil, err
+	}
+	program, diags := recipe.Evaluate(inputs, r.environment(ctx, r.installPrefix()))
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	return st, program, nil
+}
+
+// storedRecipe is the recipe of a stored state, with its inputs and the
+// sensitive values given now.
+func (r *run) storedRecipe(ctx context.Context, req Request, name string) (*eval.Recipe, eval.Inputs, *record.State, error) {
+	var none eval.Inputs
+	st, err := r.store.LoadState(ctx, name)
+	if err != nil {
+		return nil, none, nil, err
 	}
 	src := &stored{r.store, st, st.Main}
 	recipe, diags := eval.Load(src, r.Vocabulary, src, "")
 	if diags.HasErrors() {
-		return nil, nil, diags
+		return nil, none, nil, diags
 	}
 	plain, err := json.Marshal(st.Inputs)
 	if err != nil {
-		return nil, nil, err
+		return nil, none, nil, err
 	}
 	var given []eval.Given
 	if len(st.Inputs) > 0 {
@@ -51,15 +66,11 @@ func (r *run) evaluateStored(ctx context.Context, req Request, name string) (*re
 	}
 	inputs, diags := recipe.Inputs(given)
 	if diags.HasErrors() {
-		return nil, nil, diags
+		return nil, none, nil, diags
 	}
 	secrets, diags := recipe.Secrets(req.Given)
 	if diags.HasErrors() {
-		return nil, nil, diags
+		return nil, none, nil, diags
 	}
-	program, diags := recipe.Evaluate(inputs.With(secrets), r.environment(ctx, r.installPrefix()))
-	if diags.HasErrors() {
-		return nil, nil, diags
-	}
-	return st, program, nil
+	return recipe, inputs.With(secrets), st, nil
 }

@@ -18,6 +18,8 @@ import (
 type prover struct {
 	*run
 	force bool
+	// elsewhere are claims below other prefixes than the installation's.
+	elsewhere map[thing.Key]bool
 	// originals are those that were kept, by thing.
 	originals map[thing.Key]thing.Origin
 	// units are those whose own file, or whose machine, is ours.
@@ -26,12 +28,33 @@ type prover struct {
 	left  []thing.Key
 }
 
+// proofs are what is known beside the claims themselves.
+type proofs struct {
+	sides  map[string]record.Sidecar // kept originals, by backup
+	steps  []block.Placed            // of the installation
+	others []layout                  // where files may be below other prefixes
+}
+
+// elsewhere are the things that only a layout below another prefix has.
+func (k proofs) elsewhere() map[thing.Key]bool {
+	found := map[thing.Key]bool{}
+	for _, l := range k.others {
+		for _, w := range below(l) {
+			found[w.Key] = true
+		}
+	}
+	for _, w := range record.WantedOf(k.steps) {
+		delete(found, w.Key)
+	}
+	return found
+}
+
 // prove gives each claim the origin that can be proved and returns the things
 // that are there and cannot be proved to be ours. Those stay claimed as
 // untouched.
-func (r *run) prove(ctx context.Context, req Request, rec *record.Record, sides map[string]record.Sidecar) ([]thing.Key, error) {
-	p := &prover{run: r, force: req.Force, originals: map[thing.Key]thing.Origin{}, units: map[string]bool{}}
-	for backup, side := range sides {
+func (r *run) prove(ctx context.Context, req Request, rec *record.Record, known proofs) ([]thing.Key, error) {
+	p := &prover{run: r, force: req.Force, originals: map[thing.Key]thing.Origin{}, units: map[string]bool{}, elsewhere: known.elsewhere()}
+	for backup, side := range known.sides {
 		st := side.State
 		p.originals[side.Thing] = thing.Origin{Kind: thing.OriginSaved, State: &st, Backup: backup}
 	}
@@ -117,6 +140,8 @@ func (p *prover) decide(c *record.Claim, found proof) bool {
 	switch {
 	case kept:
 		c.Origin = o
+	case p.elsewhere[c.Thing] && !found.ours:
+		return false // a file of somebody else's that is called as ours would be
 	case found.ours && found.state.Kind == thing.Directory:
 		if standing(c.Thing.Name()) {
 			p.leave(c, "systems bring such a directory, and what it was before is not known")

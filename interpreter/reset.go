@@ -18,6 +18,7 @@ func (r *run) reset(ctx context.Context, req Request) error {
 	if r.keyErr != nil {
 		r.warn(block.Warning{Summary: "Key not readable", Detail: r.keyErr.Error() + "; whether sensitive files were edited cannot be told"})
 	}
+	r.claimStrays(ctx, req)
 	in := r.input(nil, nil)
 	in.DiscardEdits = req.DiscardEdits
 	in.Begin = func(ctx context.Context) error {

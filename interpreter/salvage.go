@@ -43,7 +43,7 @@ func (r *run) salvage(ctx context.Context, req Request) error {
 	if r.loadErr != nil && !errors.Is(r.loadErr, record.ErrAbsent) {
 		r.warn(block.Warning{Summary: "Reset without the record", Detail: r.loadErr.Error()})
 	}
-	steps, err := r.salvageSteps(ctx, req)
+	steps, others, err := r.salvageSteps(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,13 @@ func (r *run) salvage(ctx context.Context, req Request) error {
 		return r.store.Erase(ctx, &record.Record{})
 	}
 	rec := &record.Record{Phase: record.Resetting, Recipe: record.Recipe{Name: salvaged}, Fingerprint: salvaged, Prefix: r.storedPrefix}
-	if _, err := rec.Retarget(steps, r.keyed()); err != nil {
-		return err
+	for _, l := range append(others, layout{steps: steps}) {
+		// As if it had been installed with each prefix, one after the other.
+		if _, err := rec.Retarget(l.steps, r.keyed()); err != nil {
+			return err
+		}
 	}
-	left, err := r.prove(ctx, req, rec, sides)
+	left, err := r.prove(ctx, req, rec, proofs{sides, steps, others})
 	if err != nil {
 		return err
 	}
@@ -68,48 +71,64 @@ func (r *run) salvage(ctx context.Context, req Request) error {
 }
 
 // salvageSteps are the steps of all stored states, else those of the recipe
-// given, else those that an unfinished salvage noted.
-func (r *run) salvageSteps(ctx context.Context, req Request) ([]block.Placed, error) {
-	steps, err := r.storedSteps(ctx)
+// given, else those that an unfinished salvage noted, with the same recipes'
+// layouts below other prefixes.
+func (r *run) salvageSteps(ctx context.Context, req Request) ([]block.Placed, []layout, error) {
+	steps, others, err := r.storedSteps(ctx, req)
 	if err != nil || len(steps) > 0 {
-		return steps, err
+		return steps, others, err
 	}
 	if req.Recipe == nil && req.Unreadable == nil {
-		return r.notedSteps()
+		steps, err := r.notedSteps()
+		return steps, nil, err
 	}
 	given, inputs, err := r.identity(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rec := r.rec
 	r.rec = &record.Record{Phase: record.Resetting, Recipe: record.Recipe{Name: given.Recipe}, Fingerprint: given.Fingerprint, Prefix: given.Prefix}
+	defer func() { r.rec = rec }()
 	t, err := r.evaluate(ctx, req, inputs)
-	r.rec = rec
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return t.steps, nil
+	return t.steps, r.layouts(ctx, req.Recipe, inputs, layout{r.installPrefix(), t.steps}), nil
 }
 
-func (r *run) storedSteps(ctx context.Context) ([]block.Placed, error) {
+func (r *run) storedSteps(ctx context.Context, req Request) (steps []block.Placed, others []layout, err error) {
 	names, err := r.store.States()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var steps []block.Placed
 	seen := map[thing.Key]bool{}
 	for _, name := range names {
 		t, err := r.storedTarget(ctx, name)
 		if newer, ok := errors.AsType[*block.NewerError](err); ok {
-			return nil, &record.RefusedError{Reason: newer.Error(), Advice: "nothing was changed"}
+			return nil, nil, &record.RefusedError{Reason: newer.Error(), Advice: "nothing was changed"}
 		}
 		if err != nil {
 			r.warn(block.Warning{Summary: "Stored state not readable", Detail: err.Error()})
 			continue
 		}
 		steps = append(steps, unseen(t.steps, seen)...)
+		others = append(others, r.storedLayouts(ctx, req, t)...)
 	}
-	return steps, nil
+	return steps, others, nil
+}
+
+// storedLayouts are a stored state's layouts below other prefixes than the one
+// it has, which went with the record.
+func (r *run) storedLayouts(ctx context.Context, req Request, t *target) []layout {
+	recipe, inputs, _, err := r.storedRecipe(ctx, req, t.name)
+	if err != nil {
+		r.warn(block.Warning{Summary: "Other prefixes not looked at", Detail: err.Error()})
+		return nil
+	}
+	rec := r.rec
+	r.rec = &record.Record{Phase: record.Resetting, Recipe: t.recipe, Fingerprint: t.fingerprint}
+	defer func() { r.rec = rec }()
+	return r.layouts(ctx, recipe, inputs, layout{steps: t.steps})
 }
 
 func (r *run) notedSteps() (steps []block.Placed, err error) {

@@ -1,0 +1,117 @@
+package interpreter
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hostler/interpreter/block"
+	"hostler/interpreter/host"
+	"hostler/interpreter/record"
+	"hostler/interpreter/thing"
+	"hostler/interpreter/unitfile"
+	"hostler/interpreter/walk"
+)
+
+// installDir is a directory below the install prefix into which steps put
+// files. It is derived from what the steps own, so that what is probed is what
+// will be written.
+type installDir struct {
+	path     string
+	placed   *block.Placed // the first step that writes there
+	programs bool          // some of the files are to be run
+}
+
+// installDirs are the directories below the prefix that steps have yet to
+// write to, in the order of the steps.
+func (r *run) installDirs(ctx context.Context, steps []block.Placed) ([]installDir, error) {
+	wanted := record.WantedOf(steps)
+	var dirs []installDir
+	for _, w := range wanted {
+		if w.Placed.Machine != "" || w.Key.Kind() != "path" || !strings.HasPrefix(w.Key.Name(), r.installPrefix()+"/") {
+			continue
+		}
+		dir := path.Dir(w.Key.Name())
+		if mountedBy(wanted, dir) {
+			continue
+		}
+		stands, err := standsAs(ctx, r.host.View(), w.Owned)
+		if err != nil {
+			return nil, err
+		}
+		if stands {
+			continue
+		}
+		at := slices.IndexFunc(dirs, func(d installDir) bool { return d.path == dir })
+		if at < 0 {
+			at = len(dirs)
+			dirs = append(dirs, installDir{path: dir, placed: w.Placed})
+		}
+		dirs[at].programs = dirs[at].programs || program(w.Owned.Want, dir)
+	}
+	return dirs, nil
+}
+
+// standsAs says whether a thing is already as a step wants it.
+func standsAs(ctx context.Context, v host.View, o thing.Owned) (bool, error) {
+	if o.Want == nil {
+		return false, nil
+	}
+	st, err := o.Look(ctx, v)
+	if errors.Is(err, host.ErrUnknown) {
+		return false, nil
+	}
+	return err == nil && st.Same(*o.Want), err
+}
+
+// mountedBy says whether a step mounts something over a directory: what is
+// there now says nothing about it.
+func mountedBy(wanted []record.Wanted, dir string) bool {
+	for ; dir != "/"; dir = path.Dir(dir) {
+		unit, err := unitfile.EscapePath(dir)
+		if err != nil {
+			return false
+		}
+		if slices.ContainsFunc(wanted, func(w record.Wanted) bool { return w.Key == thing.Key("unit-active:"+unit+".mount") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// program says whether a wanted file is to be run: its mode tells, and where it
+// is not known the name of its directory.
+func program(want *thing.State, dir string) bool {
+	if want == nil {
+		return slices.Contains([]string{"bin", "sbin", "libexec"}, path.Base(dir))
+	}
+	mode, err := strconv.ParseUint(want.Mode, 8, 32)
+	return err == nil && want.Kind == thing.File && mode&0o111 != 0
+}
+
+// probeInstall finds the directories of the installation that cannot be
+// written or from which nothing can be run.
+func (r *run) probeInstall(ctx context.Context, steps []block.Placed) (findings []walk.Finding, err error) {
+	dirs, err := r.installDirs(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
+	view := r.host.View()
+	for _, d := range dirs {
+		unmet, err := block.Writable(ctx, view, d.path)
+		if err == nil && unmet == nil && d.programs {
+			unmet, err = block.RunsFrom(ctx, view, d.path)
+		}
+		switch {
+		case errors.Is(err, host.ErrUnknown):
+		case err != nil:
+			return nil, err
+		case unmet != nil:
+			findings = append(findings, walk.Finding{Address: d.placed.Address, Placed: d.placed, Err: unmet})
+		}
+	}
+	return findings, nil
+}
