@@ -22,9 +22,8 @@ type layout struct {
 
 // layouts are a recipe's, for the prefixes other than at that are known: the
 // one given, the one that the recipe says for this host, the default. There are
-// none for steps that put nothing below their prefix, which is "" when it is
-// not known. A recipe that cannot be evaluated for a prefix was never installed
-// there.
+// none for steps that put nothing below their prefix. A recipe that cannot be
+// evaluated for a prefix was never installed there.
 func (r *run) layouts(ctx context.Context, recipe *eval.Recipe, inputs eval.Inputs, at layout) (others []layout) {
 	if len(below(at)) == 0 {
 		return nil

@@ -117,8 +117,7 @@ func (r *run) storedSteps(ctx context.Context, req Request) (steps []block.Place
 	return steps, others, nil
 }
 
-// storedLayouts are a stored state's layouts below other prefixes than the one
-// it has, which went with the record.
+// storedLayouts are a stored state's layouts below other prefixes than its own.
 func (r *run) storedLayouts(ctx context.Context, req Request, t *target) []layout {
 	recipe, inputs, _, err := r.storedRecipe(ctx, req, t.name)
 	if err != nil {
@@ -128,7 +127,7 @@ func (r *run) storedLayouts(ctx context.Context, req Request, t *target) []layou
 	rec := r.rec
 	r.rec = &record.Record{Phase: record.Resetting, Recipe: t.recipe, Fingerprint: t.fingerprint}
 	defer func() { r.rec = rec }()
-	return r.layouts(ctx, recipe, inputs, layout{steps: t.steps})
+	return r.layouts(ctx, recipe, inputs, layout{r.installPrefix(), t.steps})
 }
 
 func (r *run) notedSteps() (steps []block.Placed, err error) {
