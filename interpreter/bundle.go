@@ -3,6 +3,8 @@ package interpreter
 import (
 	"fmt"
 	"maps"
+	"path"
+	"slices"
 
 	"hostler/interpreter/eval"
 	"hostler/interpreter/record"
@@ -11,9 +13,59 @@ import (
 // Bundle notes everything that is read of a recipe and of the recipes it uses,
 // so that it can be stored with what was evaluated.
 type Bundle struct {
-	main  string
-	files map[string][]byte
-	uses  map[string]string
+	main    string
+	files   map[string][]byte
+	uses    map[string]string
+	sources []eval.Source
+	read    []Read
+}
+
+// Read is a file that was read of a recipe.
+type Read struct {
+	// Source is the name of the recipe's own text, and File that of the file
+	// relative to it; "" for that text.
+	Source, File string
+	Data         []byte
+}
+
+// Path is where the file is, beside the recipe's text.
+func (r Read) Path() string {
+	if r.File == "" {
+		return r.Source
+	}
+	return path.Join(path.Dir(r.Source), r.File)
+}
+
+// Whole reads everything below the files directories of the recipes, whatever
+// the recipes ask for: that may depend on the host.
+func (b *Bundle) Whole() error {
+	for _, src := range b.sources {
+		names, err := eval.AssetNames(src)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if _, err := (&noted{src, b}).ReadFile(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Files are the files read so far, each once, the text of the run's recipe
+// first.
+func (b *Bundle) Files() []Read {
+	return slices.Clone(b.read)
+}
+
+// note keeps what was read.
+func (b *Bundle) note(source, file string, data []byte) {
+	key := record.FileName(source, file)
+	if _, known := b.files[key]; !known {
+		b.read = append(b.read, Read{source, file, data})
+	}
+	b.files[key] = data
 }
 
 // NewBundle returns an empty bundle.
@@ -25,6 +77,7 @@ func (b *Bundle) Source(src eval.Source) eval.Source {
 	if b.main == "" {
 		b.main = src.Name()
 	}
+	b.sources = append(b.sources, src)
 	return &noted{src, b}
 }
 
@@ -49,7 +102,7 @@ type noted struct {
 func (n *noted) Main() (string, []byte, error) {
 	name, src, err := n.Source.Main()
 	if err == nil {
-		n.bundle.files[record.FileName(n.Name(), "")] = src
+		n.bundle.note(n.Name(), "", src)
 	}
 	return name, src, err
 }
@@ -58,7 +111,7 @@ func (n *noted) Main() (string, []byte, error) {
 func (n *noted) ReadFile(name string) ([]byte, error) {
 	data, err := n.Source.ReadFile(name)
 	if err == nil {
-		n.bundle.files[record.FileName(n.Name(), name)] = data
+		n.bundle.note(n.Name(), name, data)
 	}
 	return data, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ func commandsForScripts() map[string]func(ts *testscript.TestScript, neg bool, a
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"exits": exits, "unprivileged": unprivileged, "interrupted": interrupted, "lock": lock,
 		"mode": mode, "link": link, "snapshot": snapshot, "debian": debian, "same": same, "inode": inode, "nowhere": nowhere, "events": events, "document": document,
+		"noise": noise,
 	}
 }
 
@@ -171,4 +173,15 @@ func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 			return err
 		}))
 	}
+}
+
+// noise FILE SIZE writes a file that cannot be compressed.
+func noise(ts *testscript.TestScript, _ bool, args []string) {
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o755))
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
+	ts.Check(os.WriteFile(name, data, 0o644))
 }

@@ -36,13 +36,13 @@ func TestIsDelivered(t *testing.T) {
 func TestBootUnitLines(t *testing.T) {
 	text := Boot{
 		Prefix: "/opt/h", Recipe: "recipe:x", Inputs: []string{InputsHCL, "/etc/site.json"},
-		Credentials: map[string]string{"token": CredentialsDir + "/token", "ca": "/etc/ca"},
+		Credentials: map[string]string{"token": CredentialsDir + "/token", "ca": "/etc/ca", "key": ""},
 	}.Text()
 	for _, want := range []string{
-		"\nExecStartPre=/opt/h/bin/hostler preflight recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json\n",
-		"\nExecStart=/opt/h/bin/hostler ensure recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json --wait 5m\n",
-		"\nLoadCredential=ca:/etc/ca\nLoadCredential=token:/etc/hostler/credentials/token\n",
-		"\nStartLimitIntervalSec=0\n", "\nRestartPreventExitStatus=65 73\n", " hostler-daemon.service\n",
+		"\nExecStart=/opt/h/bin/hostler preflight recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json --prefix /opt/h --quiet\n" +
+			"ExecStart=/opt/h/bin/hostler ensure recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json --prefix /opt/h --wait 5m\n",
+		"\nLoadCredential=ca:/etc/ca\nLoadCredential=key\nLoadCredential=token:/etc/hostler/credentials/token\n",
+		"\nStartLimitIntervalSec=0\n", "\nRestartPreventExitStatus=64 65 69 73\n", " hostler-daemon.service\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the boot unit lacks %q:\n%s", want, text)
@@ -51,7 +51,7 @@ func TestBootUnitLines(t *testing.T) {
 	if strings.Contains(text, "Condition") {
 		t.Error("the boot unit has a condition, so that a boot may pass it over")
 	}
-	if bare := (Boot{Prefix: "/usr/local"}).Text(); !strings.Contains(bare, "\nExecStart=/usr/local/bin/hostler ensure --wait 5m\n") {
+	if bare := (Boot{Prefix: "/usr/local"}).Text(); !strings.Contains(bare, "\nExecStart=/usr/local/bin/hostler ensure --prefix /usr/local --wait 5m\n") {
 		t.Errorf("without recipe and inputs:\n%s", bare)
 	}
 }

@@ -16,28 +16,45 @@ type Boot struct {
 	Recipe string
 	// Inputs are files with inputs, weakest first.
 	Inputs []string
-	// Credentials are files by the sensitive variable they hold.
+	// Credentials are files by the sensitive variable they hold; "" for one
+	// that systemd itself was given.
 	Credentials map[string]string
 }
 
 // bootText is the boot unit. It has no condition on what an earlier boot did:
-// every boot looks. It is ordered after the daemon, which is started by it when
-// it was not, and it tries again until the network is really there; a fault
-// that another try cannot mend ends it (65 invalid, 73 refused).
+// every boot looks.
+//
+// It is ordered after the daemon and the machines, so that it does not repair
+// what is about to start. Nothing is ordered after it that it starts and waits
+// for: the interpreter queues such starts. Where a disk is to hold the state or
+// the machines, it does not run without that disk.
+//
+// It tries again, at ever longer intervals where systemd knows them (254), until
+// the network is really there; network-online.target may come before that. A
+// fault that another try cannot mend ends it: 64 and 65 are invalid, 73 is
+// refused. Preflight is no ExecStartPre=, whose exit codes systemd does not hold
+// against RestartPreventExitStatus=. What is written for people goes to the
+// console too: nothing, but for warnings and faults.
 const bootText = `[Unit]
 Description=Hostler: install, continue, or verify and repair
 Wants=network-online.target
-After=network-online.target nss-lookup.target systemd-sysext.service ` + DaemonUnit + `
+After=network-online.target nss-lookup.target systemd-sysext.service machines.target ` + DaemonUnit + `
+RequiresMountsFor=/var/lib/hostler /var/lib/machines
 StartLimitIntervalSec=0
 
 [Service]
 Type=oneshot
 RemainAfterExit=yes
+TimeoutStartSec=1h
 Restart=on-failure
 RestartSec=10s
-RestartPreventExitStatus=65 73
-StandardError=journal+console
-%sExecStartPre=%s
+RestartSteps=10
+RestartMaxDelaySec=5min
+SuccessExitStatus=69
+RestartPreventExitStatus=64 65 69 73
+StandardOutput=journal+console
+StandardError=inherit
+%sExecStart=%s
 ExecStart=%s
 
 [Install]
@@ -48,9 +65,13 @@ WantedBy=multi-user.target
 func (b Boot) Text() string {
 	var load strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(b.Credentials)) {
-		fmt.Fprintf(&load, "LoadCredential=%s:%s\n", name, b.Credentials[name])
+		fmt.Fprintf(&load, "LoadCredential=%s", name)
+		if file := b.Credentials[name]; file != "" {
+			fmt.Fprintf(&load, ":%s", file)
+		}
+		load.WriteByte('\n')
 	}
-	return signed(fmt.Sprintf(bootText, load.String(), b.line("preflight"), b.line("ensure")+" --wait 5m"))
+	return signed(fmt.Sprintf(bootText, load.String(), b.line("preflight")+" --quiet", b.line("ensure")+" --wait 5m"))
 }
 
 func (b Boot) line(verb string) string {
@@ -61,7 +82,7 @@ func (b Boot) line(verb string) string {
 	for _, file := range b.Inputs {
 		words = append(words, "--inputs", file)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, "--prefix", b.Prefix), " ")
 }
 
 // Plain says whether a word stands for itself in a unit file: letters, digits

@@ -12,8 +12,12 @@ import (
 	"hostler/interpreter/block"
 )
 
-// MainFile is the file of a recipe directory that holds the recipe.
-const MainFile = "recipe.hcl"
+// MainFile is the file of a recipe directory that holds the recipe, and assetDir
+// the directory with what it brings.
+const (
+	MainFile = "recipe.hcl"
+	assetDir = "files"
+)
 
 // Source gives the files of a recipe: a directory, one file, or an embedded
 // tree.
@@ -113,6 +117,27 @@ func (t *tree) ReadFile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%q is no name of a file of the recipe: write a clean path relative to the recipe's directory", name)
 	}
 	return fs.ReadFile(t.fsys, path.Join(t.dir, name))
+}
+
+// AssetNames lists the files below the directory files of a recipe, sorted; none
+// when the source is no tree of files.
+func AssetNames(src Source) (names []string, err error) {
+	t, ok := src.(*tree)
+	if !ok {
+		return nil, nil
+	}
+	err = fs.WalkDir(t.fsys, path.Join(t.dir, assetDir), func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && name == path.Join(t.dir, assetDir):
+			return nil
+		case err != nil:
+			return err
+		case !d.IsDir():
+			names = append(names, strings.TrimPrefix(name, t.dir+"/"))
+		}
+		return nil
+	})
+	return names, err
 }
 
 // StandardLoader opens relative paths, and recipes shipped in the binary.
