@@ -27,7 +27,7 @@ check: ## generated files are fresh, code is formatted and clean, tests pass
 	@$(MAKE) --no-print-directory format lint test
 
 generate: ## lists, reference pages
-	$(GO) generate ./builtins/... ./interpreter/...
+	$(GO) generate ./builtins/... ./interpreter/... ./recipes
 	$(GO) generate ./cmd/...
 
 format: ## fails when a file is not formatted

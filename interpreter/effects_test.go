@@ -23,6 +23,9 @@ func TestEveryEffect(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // there is much to forget
 	total := 0
 	for _, s := range scenarios(t) {
+		if s.crash == 0 {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			m := &misery{TB: t, scenario: s, tried: map[string]int{}}
 			m.apply()

@@ -20,7 +20,7 @@ type scenario struct {
 	opts func(testing.TB) memory.Options
 	v1   given
 	v2   *given
-	// every n-th point is tried; 1 is all.
+	// every n-th point is tried; 1 is all, 0 none.
 	crash, power, errno int
 }
 

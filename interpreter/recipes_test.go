@@ -96,11 +96,12 @@ func richScenario(t testing.TB) scenario {
 	}
 }
 
-// shipped are the recipes under recipes and examples.
+// shipped are the recipes under recipes and examples. A shared one runs in those
+// that use it.
 func shipped(t testing.TB) (all []scenario) {
 	for _, top := range []string{"../recipes", "../examples"} {
 		err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && d.Name() == eval.MainFile {
+			if err == nil && d.Name() == eval.MainFile && !strings.HasPrefix(name, "../recipes/shared/") {
 				all = append(all, shippedAs(t, filepath.Dir(name)))
 			}
 			return err
@@ -121,6 +122,9 @@ var inputs = map[string][]string{
 }
 
 func shippedAs(t testing.TB, dir string) scenario {
+	if filepath.Base(dir) == "kubernetes-worker" {
+		return workerScenario(dir)
+	}
 	vars, ok := inputs[dir]
 	if !ok {
 		t.Errorf("%s: there are no inputs for it in laws_test.go", dir)

@@ -3,7 +3,9 @@ package interpreter_test
 import (
 	"archive/tar"
 	"bytes"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +36,8 @@ func image(t testing.TB, files map[string]string) string {
 	}
 	add(&tar.Header{Name: "etc/os-release", Typeflag: tar.TypeReg, Mode: 0o644}, "ID=one\n")
 	add(&tar.Header{Name: "usr/lib/systemd/system/multi-user.target", Typeflag: tar.TypeReg, Mode: 0o644}, "[Unit]\n")
-	for name, text := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		text := files[name]
 		add(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644}, text)
 	}
 	if err := w.Close(); err != nil {

@@ -1,3 +1,5 @@
+//go:generate go run ./generate
+
 // Package recipes holds the recipes that are shipped in the binary. A recipe
 // is a folder IMAGE/MAJOR/NAME with recipe.hcl; it is named
 // "recipe:IMAGE/MAJOR/NAME" in commands and use blocks.
@@ -13,7 +15,7 @@ import (
 	"hostler/interpreter/eval"
 )
 
-//go:embed */*
+//go:embed azure-container-linux azure-linux debian fedora-coreos flatcar shared ubuntu
 var tree embed.FS
 
 // Open opens the shipped recipe of that name.

@@ -61,6 +61,7 @@ func lengthOf(v cty.Value) (cty.Value, error) {
 
 func lookup() function.Function {
 	fallback := anyValue("default", "The value if there is no such key; without it that is an error.")
+	fallback.AllowNull = true
 	params := []function.Parameter{
 		{Name: "map", Description: aMap, Type: cty.DynamicPseudoType, AllowMarked: true},
 		{Name: "key", Description: "The key.", Type: cty.String, AllowMarked: true},
@@ -70,21 +71,53 @@ func lookup() function.Function {
 		Params:      params,
 		VarParam:    &fallback,
 		Type: func(args []cty.Value) (cty.Type, error) {
-			switch len(args) {
-			case 2:
+			switch {
+			case len(args) == 2:
 				return lookupType(args)
-			case 3:
+			case len(args) == 3 && orNull(args):
+				if absent(args) {
+					return cty.DynamicPseudoType, nil
+				}
+				return lookupType(args)
+			case len(args) == 3:
 				return stdlib.LookupFunc.ReturnTypeForValues(args)
 			}
 			return cty.NilType, function.NewArgErrorf(3, "only one default is taken")
 		},
 		Impl: func(args []cty.Value, ty cty.Type) (cty.Value, error) {
-			if len(args) == 3 {
+			switch {
+			case len(args) == 3 && !orNull(args):
 				return stdlib.LookupFunc.Call(args)
+			case absent(args) && orNull(args):
+				return cty.NullVal(ty).WithSameMarks(args...), nil
 			}
 			return lookupKey(args, ty)
 		},
 	})
+}
+
+// orNull says whether a look-up has null as its default.
+func orNull(args []cty.Value) bool {
+	if len(args) < 3 {
+		return false
+	}
+	fallback, _ := args[2].Unmark()
+	return fallback.IsKnown() && fallback.IsNull()
+}
+
+// absent says that a map or object, which is known, has no such key.
+func absent(args []cty.Value) bool {
+	from, _ := args[0].Unmark()
+	key, _ := args[1].Unmark()
+	switch ty := from.Type(); {
+	case !key.IsKnown():
+		return false
+	case ty.IsObjectType():
+		return !ty.HasAttribute(key.AsString())
+	case ty.IsMapType() && from.IsKnown():
+		return from.HasIndex(key).RawEquals(cty.False)
+	}
+	return false
 }
 
 // lookupType is the type of a look-up without a default.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -17,6 +17,7 @@ import (
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
+	"hostler/interpreter/rootfs"
 	"hostler/interpreter/thing"
 )
 
@@ -28,7 +29,7 @@ func image(ref string, o Options) probe {
 		if err == nil || errors.Is(err, host.ErrUnknown) || ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
-		f := &finding{summary: fmt.Sprintf("the image %s cannot be had: %v", ref, err), advice: "check the reference, the network and who may read it"}
+		f := &finding{summary: fmt.Sprintf("the image %s cannot be had: %v", rootfs.Redact(ref), plainCause(err)), advice: "check the reference, the network and who may read it"}
 		if refused, ok := errors.AsType[*transport.Error](err); !ok || refused.Temporary() {
 			f.passing = block.FaultNetwork
 		}
@@ -36,9 +37,21 @@ func image(ref string, o Options) probe {
 	}
 }
 
+// plainCause is an error without the address in it, whose query may be a
+// signature.
+func plainCause(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
 // checkImage holds a registry reference to its full form: nothing is guessed.
 func checkImage(v cty.Value) error {
 	ref := v.AsString()
+	if path.IsAbs(ref) {
+		return block.CheckPath(ref)
+	}
 	for _, prefix := range []string{"oci-layout:", "https://", "http://"} {
 		if strings.HasPrefix(ref, prefix) {
 			return nil
@@ -58,20 +71,24 @@ func hasManifest(ctx context.Context, v host.View, ref string) error {
 	if strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://") {
 		return hasArchive(ctx, v, ref)
 	}
+	if path.IsAbs(ref) {
+		_, err := v.Files.Stat(ref)
+		return err
+	}
 	parsed, err := name.ParseReference(ref, name.StrictValidation)
 	if err != nil {
 		return err
 	}
-	_, err = remote.Head(parsed, remote.WithContext(ctx), remote.WithTransport(v.Network.Transport()), remote.WithAuth(authn.Anonymous))
+	_, err = remote.Head(parsed, remote.WithContext(ctx), remote.WithTransport(v.Network.Transport()), remote.WithAuthFromKeychain(rootfs.Keys(v.Files, rootfs.DefaultKeys()...)))
 	return err
 }
 
 // hasArchive asks for the head of the archive, or for the archive where that
 // is not allowed; its body is not read.
-func hasArchive(ctx context.Context, v host.View, url string) error {
+func hasArchive(ctx context.Context, v host.View, address string) error {
 	client := &http.Client{Transport: v.Network.Transport()}
 	for _, method := range []string{http.MethodHead, http.MethodGet} {
-		req, err := http.NewRequestWithContext(ctx, method, url, nil)
+		req, err := http.NewRequestWithContext(ctx, method, address, nil)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
+	"hostler/interpreter/rootfs"
 	"hostler/interpreter/thing"
 )
 
@@ -109,7 +110,7 @@ func reachable(url, ca string) probe {
 		case errors.Is(err, host.ErrUnknown), ctx.Err() != nil:
 			return nil, errors.Join(err, ctx.Err())
 		case err != nil:
-			return &finding{summary: fmt.Sprintf("%s does not answer: %v", url, err), advice: "check name resolution, routes, proxies and firewalls", passing: block.FaultNetwork}, nil
+			return &finding{summary: fmt.Sprintf("%s does not answer: %v", rootfs.RedactURL(url), err), advice: "check name resolution, routes, proxies and firewalls", passing: block.FaultNetwork}, nil
 		}
 		if err := res.Body.Close(); err != nil {
 			return nil, err
@@ -117,7 +118,7 @@ func reachable(url, ca string) probe {
 		if res.StatusCode < http.StatusInternalServerError {
 			return nil, nil
 		}
-		return &finding{summary: fmt.Sprintf("%s answers with status %d", url, res.StatusCode), advice: "wait until the server is well", passing: block.FaultNetwork}, nil
+		return &finding{summary: fmt.Sprintf("%s answers with status %d", rootfs.RedactURL(url), res.StatusCode), advice: "wait until the server is well", passing: block.FaultNetwork}, nil
 	}
 }
 

@@ -13,7 +13,7 @@ func schema() block.Schema {
 	kernelMin.Grammar, kernelMin.Check = "dotted numbers", checkVersion
 	address := block.Text("free_address").Says("A TCP address nobody may listen on, for example `\"0.0.0.0:10250\"`.")
 	address.Grammar, address.Check = "IP address and port", checkAddress
-	image := block.Text("image").Says("An image whose manifest must be to be had: a registry reference, `oci-layout:PATH[:tag]` or the URL of an archive.")
+	image := block.Text("image").Says("An image whose manifest must be to be had: a registry reference, `oci-layout:PATH[:tag]`, or the URL or absolute path of an archive.")
 	image.Grammar, image.Check = "image", checkImage
 	noSwap := block.Attr{Name: "no_swap", Type: cty.Bool, Grammar: "true", Doc: "`true`: no swap may be active."}
 	return block.Schema{
