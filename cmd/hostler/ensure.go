@@ -13,6 +13,9 @@ func (a *app) ensureCommand() *cobra.Command {
 			"a healthy one gets no write and needs no network.",
 		Example: example("hostler ensure recipe:debian/12/nspawn-worker --inputs /etc/hostler/inputs.hcl"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.handOver(c); err != nil {
+				return err
+			}
 			return a.change(c, args, nil, (*interpreter.Interpreter).Ensure)
 		},
 	}

@@ -14,6 +14,9 @@ func (a *app) preflightCommand() *cobra.Command {
 		Long:    "Checks every require_capability of the recipe, reports all findings at once, and changes nothing.",
 		Example: example("hostler preflight ./site --inputs site.hcl", "hostler preflight ./site --output json"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.handOver(c); err != nil {
+				return err
+			}
 			req, err := a.request(args)
 			if err != nil {
 				return err
