@@ -36,6 +36,7 @@ var rooms = map[string][]string{
 	"interpreter/report":                  {"interpreter/walk", "interpreter/block"},
 	"interpreter/lint":                    {"interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/unitfile", "interpreter/host", "interpreter/thing"},
 	"interpreter/deliver":                 {"interpreter", "interpreter/block", "interpreter/delivery", "interpreter/eval"},
+	"interpreter/resident":                {"interpreter", "interpreter/"},
 	"interpreter":                         {"interpreter/"},
 	"builtins/functions":                  {"interpreter/block", "interpreter/syntax"},
 	"builtins/blocks":                     {"interpreter/block", "interpreter/thing", "interpreter/host", "interpreter/unitfile"},

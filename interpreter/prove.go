@@ -175,7 +175,7 @@ func (p *prover) interpreters(name string) bool {
 	prefix := p.installPrefix()
 	slots := delivery.Slots(prefix)
 	return slices.Contains([]string{
-		slots[0], slots[1], delivery.Current(prefix), delivery.LastGood(prefix),
+		slots[0], slots[1], delivery.Next(prefix), delivery.Current(prefix), delivery.LastGood(prefix),
 		delivery.UnitPath(delivery.DaemonUnit), delivery.UnitPath(delivery.RecoveryUnit),
 	}, name)
 }

@@ -55,6 +55,7 @@ const (
 	program  = "hostler"
 	blue     = "hostler-blue"
 	green    = "hostler-green"
+	next     = "hostler-next"
 	current  = "hostler-current"
 	lastGood = "hostler-last-good"
 )
@@ -70,6 +71,9 @@ func Program(prefix string) string { return path.Join(Bin(prefix), program) }
 func Slots(prefix string) [2]string {
 	return [2]string{path.Join(Bin(prefix), blue), path.Join(Bin(prefix), green)}
 }
+
+// Next is where a new program is tried before it is put into a slot.
+func Next(prefix string) string { return path.Join(Bin(prefix), next) }
 
 // Current is the link to the slot that runs.
 func Current(prefix string) string { return path.Join(Bin(prefix), current) }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPathsFollowThePrefix(t *testing.T) {
-	paths := append(Delivered("/opt/h"), Current("/opt/h"), LastGood("/opt/h"), Slots("/opt/h")[0], Slots("/opt/h")[1])
+	paths := append(Delivered("/opt/h"), Current("/opt/h"), LastGood("/opt/h"), Next("/opt/h"), Slots("/opt/h")[0], Slots("/opt/h")[1])
 	for i, name := range paths {
 		if filepath.Clean(name) != name || name[0] != '/' {
 			t.Errorf("%q is no clean absolute path", name)

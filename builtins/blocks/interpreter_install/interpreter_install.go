@@ -133,7 +133,7 @@ func newStep(args block.Args) (block.Step, hcl.Diagnostics) {
 func (s *step) Owns() []thing.Owned {
 	slots := delivery.Slots(s.prefix)
 	owned := []thing.Owned{
-		{Thing: thing.Path(slots[0])}, {Thing: thing.Path(slots[1])},
+		{Thing: thing.Path(slots[0])}, {Thing: thing.Path(slots[1])}, {Thing: thing.Path(delivery.Next(s.prefix))},
 		{Thing: thing.Path(delivery.Current(s.prefix))}, {Thing: thing.Path(delivery.LastGood(s.prefix))},
 		{Thing: thing.Path(delivery.Program(s.prefix)), Delivered: true},
 	}
