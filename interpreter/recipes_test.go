@@ -155,6 +155,8 @@ func kitchen(t testing.TB) memory.Options {
 			{Name: "systemd-journald.service", Running: true},
 			{Name: "nftables.service"},
 		},
-		Kernel: memory.Kernel{Sysctl: map[string]string{"net.ipv4.ip_forward": "0", "vm.swappiness": "60"}},
+		Kernel: memory.Kernel{Sysctl: map[string]string{
+			"net.ipv4.ip_forward": "0", "vm.swappiness": "60", "vm.overcommit_memory": "0", "kernel.panic": "1", "kernel.panic_on_oops": "0", "kernel.keys.root_maxkeys": "7",
+		}},
 	}
 }

@@ -4,7 +4,7 @@
 
 recipe "nspawn_worker" {
   language    = 1
-  version     = "1.0.0"
+  version     = "1.1.0"
   description = "A systemd-nspawn machine from an OCI image on Debian 12"
   interpreter = ">= 0.1.0"
 
@@ -23,34 +23,61 @@ variable "machine" {
   type        = string
   default     = "worker1"
   description = "Name of the machine, and of its directory below /var/lib/machines"
+  validation {
+    condition     = can(regex("^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$", var.machine))
+    error_message = "A machine's name has letters, digits, dashes and dots, such as \"worker1\"."
+  }
 }
 
 variable "rootfs_image" {
   type        = string
-  description = "Root file system: a registry reference, oci-layout:PATH[:tag], or an https URL of a tar archive"
+  description = "Root file system: a registry reference, oci-layout:PATH[:TAG], or an https URL of a tar archive"
+}
+
+variable "rootfs_sha256" {
+  type        = string
+  default     = null
+  description = "SHA-256 digest of the archive, where rootfs_image is one"
 }
 
 variable "nameservers" {
   type        = list(string)
   default     = []
-  description = "Name servers inside the machine; none: the host's resolv.conf is bound into it"
+  description = "Name servers inside the machine; none: it gets a copy of the host's resolv.conf at each start"
+}
+
+variable "devices" {
+  type        = list(string)
+  default     = ["/dev/kvm"]
+  description = "Devices of the host, or patterns of them, that the machine gets where they exist"
 }
 
 variable "sysctl" {
   type        = map(string)
   default     = {}
-  description = "Kernel parameters beside those that a worker needs"
+  description = "Kernel parameters beside or in place of those that a worker needs; null leaves one as it is on the host"
+}
+
+variable "free_bytes" {
+  type        = number
+  default     = 1073741824
+  description = "Space that must be free below /var/lib/machines, in bytes; 1 GiB"
+}
+
+variable "interpreter" {
+  type        = bool
+  default     = true
+  description = "Whether hostler itself is installed and looks at the host at every boot"
 }
 
 locals {
-  sysctl = merge({
-    "net.ipv4.ip_forward"      = "1"
-    "vm.overcommit_memory"     = "1"
+  sysctl = { for key, value in merge({
+    "kernel.keys.root_maxkeys" = "1000000"
     "kernel.panic"             = "10"
     "kernel.panic_on_oops"     = "1"
-    "kernel.keys.root_maxkeys" = "1000000"
-  }, var.sysctl)
-  resolv_conf = join("", [for s in var.nameservers : "nameserver ${s}\n"])
+    "net.ipv4.ip_forward"      = "1"
+    "vm.overcommit_memory"     = "1"
+  }, var.sysctl) : key => value if value != null }
 }
 
 require_capability "nspawn" {
@@ -70,17 +97,17 @@ require_capability "machines_writable" {
 require_capability "space" {
   free_space {
     path  = "/var/lib/machines"
-    bytes = 1073741824
+    bytes = var.free_bytes
   }
 }
 
 stage "host" {
   description = "Kernel parameters, firewall flush and package hardening"
 
-  write_file_if_changed "sysctl" {
-    path        = "/etc/sysctl.d/99-hostler-worker.conf"
-    content     = join("", [for key in sort(keys(local.sysctl)) : "${key} = ${local.sysctl[key]}\n"])
-    description = "Kernel parameters a worker needs; read at boot by systemd-sysctl"
+  sysctl "worker" {
+    when   = length(local.sysctl) > 0
+    path   = "/etc/sysctl.d/99-hostler-worker.conf"
+    values = local.sysctl
   }
 
   # needrestart would bounce systemd-machined, and with it the machine.
@@ -116,12 +143,21 @@ stage "machine" {
   nspawn_machine "worker" {
     name = var.machine
 
-    rootfs { image = var.rootfs_image }
+    rootfs {
+      image  = var.rootfs_image
+      sha256 = var.rootfs_sha256
+    }
 
     settings {
-      exec    = { Capability = "all", PrivateUsers = "no", SystemCallFilter = "@keyring bpf" }
-      network = { VirtualEthernet = "no" }
-      files   = { BindReadOnly = ["/lib/modules"] }
+      exec = {
+        Capability       = "all"
+        PrivateUsers     = "no"
+        ResolvConf       = length(var.nameservers) > 0 ? "off" : "replace-host"
+        SystemCallFilter = "@keyring bpf"
+      }
+      network                  = { VirtualEthernet = "no" }
+      bind_if_exists           = var.devices
+      bind_read_only_if_exists = ["/lib/modules"]
     }
 
     service {
@@ -138,7 +174,7 @@ stage "machine" {
       write_file_if_changed "resolv_conf" {
         when    = length(var.nameservers) > 0
         path    = "/etc/resolv.conf"
-        content = local.resolv_conf
+        content = join("", [for server in var.nameservers : "nameserver ${server}\n"])
       }
 
       write_file_if_changed "kmsg" {
@@ -155,6 +191,14 @@ stage "machine" {
       unit    = "multi-user.target"
       timeout = "2m"
     }
+  }
+}
+
+stage "interpreter" {
+  description = "hostler itself, which looks at the host at every boot"
+
+  interpreter_install "hostler" {
+    when = var.interpreter
   }
 }
 
