@@ -50,6 +50,10 @@ func referencePages(root *cobra.Command) (map[string]string, error) {
 		pages["blocks/"+t.Name+".md"] = report.BlockPage(t)
 		fmt.Fprintf(&index, "* [%s](blocks/%s.md): %s\n", t.Name, t.Name, t.Doc.Summary)
 	}
+	index.WriteString("\n## Shipped recipes\n\n")
+	if err := recipePages(pages, &index); err != nil {
+		return nil, err
+	}
 	index.WriteString("\n## Rules\n\n* [Rules of the linter](rules/README.md)\n")
 	pages["rules/README.md"] = lint.RulesPage(rules.All())
 	for _, r := range rules.All() {

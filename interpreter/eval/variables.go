@@ -11,8 +11,10 @@ import (
 
 // Variable is an input that a recipe declares.
 type Variable struct {
-	Name        string
-	Type        cty.Type
+	Name string
+	Type cty.Type
+	// TypeText is the type as it is written, "any" where it is not.
+	TypeText    string
 	Description string
 	Sensitive   bool
 	Nullable    bool
@@ -74,7 +76,7 @@ func (r *Recipe) readVariable(b *hclsyntax.Block) {
 		return
 	}
 	v := &variable{level: placeIdentity, Variable: Variable{
-		Name: name, Type: cty.DynamicPseudoType, Nullable: true, Required: true, Default: cty.NilVal, Range: b.DefRange(),
+		Name: name, Type: cty.DynamicPseudoType, TypeText: "any", Nullable: true, Required: true, Default: cty.NilVal, Range: b.DefRange(),
 	}}
 	r.variables = append(r.variables, v)
 	if a := b.Body.Attributes["type"]; a != nil {
@@ -97,6 +99,7 @@ func (r *Recipe) readType(v *variable, a *hclsyntax.Attribute) {
 		return
 	}
 	v.Type, v.defaults, v.typed = ty, defaults, true
+	v.TypeText = string(a.Expr.Range().SliceBytes(r.file.Bytes))
 }
 
 func (r *Recipe) readVariableArguments(v *variable, body *hclsyntax.Body) {

@@ -26,7 +26,7 @@ func EventsPage(more ...Page) string {
 	pages := append([]Page{
 		{"validate", Validation{}}, {"plan, verify, reset --plan", Plan{}}, {"status", Status{}}, {"preflight", Preflight{}},
 	}, more...)
-	pages = append(pages, Page{"recipes", Recipes{}}, Page{"version", Version{}}, Page{"Events of apply, ensure, adopt, reset", line{}})
+	pages = append(pages, Page{"recipes list", Recipes{}}, Page{"recipes show", RecipeDetail{}}, Page{"version", Version{}}, Page{"Events of apply, ensure, adopt, reset", line{}})
 	for _, page := range pages {
 		fmt.Fprintf(&out, "\n## %s\n\n", page.Title)
 		fields(&out, reflect.TypeOf(page.Value), "")

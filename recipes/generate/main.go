@@ -16,8 +16,8 @@ import (
 // shared is the recipe that the others use.
 const shared = "shared/kubernetes-worker/recipe.hcl"
 
-// from is the line below which everything in a recipe of an image is written.
-const from = "# What follows is that of " + shared + "; make generate writes it.\n"
+// from is the line below which everything in a recipe of an image is made.
+const from = "# From here on all images are the same: the variables of recipe:shared/kubernetes-worker, handed on to it.\n"
 
 // defaults are those of an image, where they are other than the shared ones.
 func defaults(image string) map[string]string {

@@ -1,7 +1,7 @@
 # A Kubernetes worker in a systemd-nspawn machine: what all images share. The
 # recipes per image (azure-container-linux/3/kubernetes-worker and its siblings)
-# use this one and say which hosts they support. It prepares the host, unpacks
-# the machine's root, puts the Kubernetes, CRI and CNI programs and their
+# use this one and say which hosts they support; make generate copies the
+# variables into them. It prepares the host, unpacks the machine's root, puts the Kubernetes, CRI and CNI programs and their
 # configuration into it, starts it, and waits until the kubelet has its identity.
 
 recipe "kubernetes_worker_shared" {

@@ -13,7 +13,7 @@ recipe "kubernetes_worker" {
   }
 }
 
-# What follows is that of shared/kubernetes-worker/recipe.hcl; make generate writes it.
+# From here on all images are the same: the variables of recipe:shared/kubernetes-worker, handed on to it.
 
 # --- the cluster ---
 
