@@ -49,7 +49,7 @@ bench: ## benchmarks beside the code, and what nothing costs on booted hosts; ro
 	testdata/bench/prepare
 	$(GO) test -tags e2e -count=1 -timeout 40m -v -run TestCostOfNothing ./testdata/bench -write
 
-bench-rootfs: ## unpacking against tar, pigz, zstd, umoci and skopeo; root
+bench-rootfs: ## unpacking against tar, pigz, zstd, umoci, skopeo and import-tar; root
 	testdata/lab/prepare
 	$(GO) run ./testdata/bench/rootfs
 

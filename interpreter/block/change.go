@@ -33,6 +33,10 @@ type Change struct {
 	// Pending says what a running machine will get only by a machine restart
 	// or a repave. It does not make a change.
 	Pending []Pending
+	// Made says what came of the step where that is more than the recipe says,
+	// such as the digest an image's tag stood for. The look after a change
+	// tells it.
+	Made string
 }
 
 // None is no change.

@@ -72,7 +72,7 @@ func (j Journal) finished(e walk.Event) (all []Entry) {
 	case j.Quiet:
 		return nil
 	case e.Change.Needed():
-		add(resultChanged, PriorityInfo, "%s %s (%s)", a.Action, join(e.Address, a.Reason), took(e.Duration))
+		add(resultChanged, PriorityInfo, "%s %s (%s)", a.Action, join(e.Address, a.Reason, e.Change.Made), took(e.Duration))
 	case j.Verbose:
 		add(resultUnchanged, PriorityDebug, "%s is as wanted (%s)", e.Address, took(e.Duration))
 	}

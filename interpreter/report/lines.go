@@ -24,6 +24,7 @@ type line struct {
 	Action        string      `json:"action,omitempty" doc:"as in a plan"`
 	Reason        string      `json:"reason,omitempty"`
 	Changed       *bool       `json:"changed,omitempty" doc:"in step_finished"`
+	Made          string      `json:"made,omitempty" doc:"in step_finished: what came of it, such as an image with the digest its tag stood for"`
 	DurationMS    *int64      `json:"duration_ms,omitempty" doc:"in step_finished and run_finished"`
 	Error         string      `json:"error,omitempty" doc:"why a step or the run failed"`
 	Deferred      []string    `json:"deferred,omitempty" doc:"what waits for the first live run or boot"`
@@ -138,7 +139,7 @@ func (l *line) finished(e walk.Event) {
 	l.Action = string(action)
 	changed := e.Err == nil && e.Change.Needed()
 	ms := e.Duration.Milliseconds()
-	l.Changed, l.DurationMS = &changed, &ms
+	l.Changed, l.DurationMS, l.Made = &changed, &ms, e.Change.Made
 	if e.Err != nil {
 		l.Error = e.Err.Error()
 	}

@@ -72,6 +72,9 @@ func (t *Text) finished(e walk.Event) {
 	if e.Change.Needed() || t.Verbose {
 		t.enter(e.Stage)
 		t.step(actionOf(e), fmt.Sprintf(" (%s)", took(e.Duration)))
+		if e.Change.Made != "" {
+			t.wait("", e.Address, "from "+e.Change.Made)
+		}
 	}
 	for _, text := range e.Change.Deferred {
 		t.enter(e.Stage)

@@ -41,7 +41,7 @@ func SwapUnits(area string) []string {
 }
 
 // FoundSwapUnits are the units of swap areas that have a file on the host,
-// written or generated, sorted.
+// written or generated, and those that set their zram devices up, sorted.
 func FoundSwapUnits(f host.FileView) ([]string, error) {
 	var units []string
 	for _, dir := range unitfile.SearchPath(f) {
@@ -50,8 +50,12 @@ func FoundSwapUnits(f host.FileView) ([]string, error) {
 			return nil, err
 		}
 		for _, n := range names {
-			if strings.HasSuffix(n, ".swap") && !strings.HasPrefix(n, byAlias) {
-				units = append(units, n)
+			if !strings.HasSuffix(n, ".swap") || strings.HasPrefix(n, byAlias) {
+				continue
+			}
+			units = append(units, n)
+			if number, ok := strings.CutPrefix(strings.TrimSuffix(n, ".swap"), "dev-zram"); ok {
+				units = append(units, zramSetup+"zram"+number+".service")
 			}
 		}
 	}

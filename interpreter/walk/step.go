@@ -64,6 +64,7 @@ func (w *walker) advance(ctx context.Context, p *block.Placed) (block.Change, er
 	if err != nil {
 		return change, failed(change, err)
 	}
+	change.Made = after.Made
 	w.pending(after)
 	w.result.Changed++
 	w.stage.changed(p, w.wants(p), change)

@@ -32,7 +32,7 @@ func Type() *block.Type {
 		Doc: block.Doc{
 			Summary: "Imports container images from an archive into containerd.",
 			Text:    doc,
-			Checks:  "Nothing in a plan: containerd is asked when the step runs, and nothing is imported when it has all the images.",
+			Checks:  "Nothing in a plan. On a running host containerd is asked at the step, and nothing is imported when it has all the images.",
 			Owns:    "Nothing: images belong to containerd, and inside a machine they go with it.",
 			Resets:  "Does nothing.",
 		},
@@ -111,6 +111,24 @@ func (s *step) Check(ctx context.Context, in block.Look) (block.Change, error) {
 		return block.Change{Action: block.ActionNone, Deferred: []string{"the images of " + s.Path + " are imported when containerd runs"}}, nil
 	}
 	return block.Unknown("whether containerd has the images of " + s.Path + " is asked when the step runs"), nil
+}
+
+// Ask asks containerd, so that a step with nothing to do is known as such. One
+// that does not answer yet is left to Apply, which is tried again.
+func (s *step) Ask(ctx context.Context, do block.Do) (block.Change, error) {
+	if s.there {
+		return s.Check(ctx, do.Look)
+	}
+	missing, err := s.missing(ctx, do.Host)
+	switch {
+	case block.Passing(err) != "":
+		return s.Check(ctx, do.Look)
+	case err != nil:
+		return block.Change{}, s.named(err)
+	case len(missing) == 0:
+		return block.NoChange(), nil
+	}
+	return block.Change{Action: block.ActionRun, Reason: "containerd has no " + strings.Join(missing, ", ")}, nil
 }
 
 // Apply imports the archive unless containerd has all the images.

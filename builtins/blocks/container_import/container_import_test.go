@@ -128,3 +128,38 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// On a running host containerd is asked before anything is noted as a change.
+func TestAsked(t *testing.T) {
+	ask := func(h host.Host, step block.Step) (block.Change, error) {
+		s := blocktest.NewStage(h)
+		asking, ok := step.(block.Asking)
+		if !ok {
+			t.Fatal("it does not ask")
+		}
+		return asking.Ask(t.Context(), s.Do())
+	}
+	fresh := func() block.Step { return blocktest.Step(t, containerimport.Type(), body) }
+	var imports int
+	if c, err := ask(on(&imports, "", "r.example/a:1\nr.example/b:2\n")(t), fresh()); err != nil || c.Needed() {
+		t.Errorf("all there: %+v, %v", c, err)
+	}
+	h := on(&imports, "r.example/a:1\nr.example/b:2\n", "r.example/a:1\n")(t)
+	step := fresh()
+	if c, err := ask(h, step); err != nil || c.Action != block.ActionRun || !strings.Contains(c.Reason, "no r.example/b:2") || imports != 0 {
+		t.Errorf("one missing: %+v, %v, %d imports", c, err, imports)
+	}
+	blocktest.NewStage(h).MustApply(t, step)
+	if c, err := ask(h, step); err != nil || c.Needed() {
+		t.Errorf("after it: %+v, %v", c, err)
+	}
+	down := memory.New(memory.Options{Executables: []string{"ctr"}, Programs: map[string]memory.Program{
+		"ctr": func(memory.Invocation) host.CommandResult { return host.CommandResult{ExitCode: 1} },
+	}}).Host()
+	if c, err := ask(down, fresh()); err != nil || c.Action != block.ActionUnknown {
+		t.Errorf("containerd does not answer: %+v, %v", c, err)
+	}
+	if _, err := ask(memory.New(memory.Options{}).Host(), fresh()); !errors.Is(err, host.ErrNoTool) || !strings.Contains(err.Error(), "/var/lib/images/a.tar") {
+		t.Error(err)
+	}
+}

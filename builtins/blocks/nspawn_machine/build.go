@@ -58,6 +58,7 @@ func (s *rootfsStep) source(do block.Do) rootfs.Source {
 	if rootfs.IsLocal(s.image) {
 		return src
 	}
+	src.CA = s.ca
 	src.Store = rootfs.NewStore(do.OuterHost.Files, do.Cache)
 	src.Transport, src.Clock = do.Host.Network.Transport(), do.Host.Clock
 	src.Keys = rootfs.Keys(do.View.Files, rootfs.DefaultKeys()...)

@@ -29,6 +29,7 @@ type arguments struct {
 type rootfsArgs struct {
 	Image    string  `cty:"image"`
 	SHA256   *string `cty:"sha256"`
+	CA       *string `cty:"ca_certificate"`
 	Platform *string `cty:"platform"`
 }
 
@@ -66,6 +67,7 @@ type machine struct {
 	systemd    int // the host's version, 0 when it is not known
 	image      string
 	sha256     string
+	ca         string
 	platform   rootfs.Platform // zero when the host's architecture is not known
 	responsive time.Duration
 	conditions []condition
@@ -115,6 +117,9 @@ func (m *machine) takeImage(args block.Args) (diags hcl.Diagnostics) {
 	m.image = r.Image
 	if r.SHA256 != nil {
 		m.sha256 = *r.SHA256
+	}
+	if r.CA != nil {
+		m.ca = *r.CA
 	}
 	if err := rootfs.CheckReference(m.image, m.sha256); err != nil {
 		diags = append(diags, args.Fault("rootfs[0].image", "Invalid image", sentence(err)))

@@ -89,6 +89,7 @@ func rootfsSchema() block.Schema {
 	return block.Schema{Attrs: []block.Attr{
 		block.Text("image").Must().Says("`REGISTRY/NAME:TAG` or `REGISTRY/NAME@sha256:DIGEST`, `oci-layout:PATH[:TAG]`, or a tar: an `https://` address or an absolute path."),
 		block.Text("sha256").Says("The digest of a tar's bytes in hexadecimal. Required for https; for a local tar it saves reading it at every check."),
+		block.Text("ca_certificate").Says("The certificate of who signs for the image's server, in PEM or as the path of a file, trusted for it beside the host's own."),
 		block.Text("platform").Says("`OS/ARCHITECTURE[/VARIANT]`; the default is the host's."),
 	}}
 }

@@ -96,7 +96,7 @@ func (s *rootfsStep) plan(ctx context.Context, in block.Look) (p plan, err error
 
 // change sums the plan up: what is said first is what matters most.
 func (p plan) change() block.Change {
-	c := block.Change{Action: p.tree.action, Reason: p.tree.reason, Pending: p.pending}
+	c := block.Change{Action: p.tree.action, Reason: p.tree.reason, Pending: p.pending, Made: p.tree.made}
 	if c.Needed() {
 		c.Bytes = true
 		c.Diffs = append(c.Diffs, block.Diff{Thing: string(p.tree.key), Note: p.tree.reason})

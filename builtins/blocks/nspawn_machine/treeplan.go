@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
@@ -18,6 +19,7 @@ type treePlan struct {
 	reason  string
 	stale   bool // a registration is in the way
 	pending []block.Pending
+	made    string // what a complete tree is from
 }
 
 // planTree decides whether the tree is built. That of a registered machine is
@@ -53,6 +55,10 @@ func (s *rootfsStep) planTree(ctx context.Context, v host.View) (treePlan, error
 }
 
 func (s *rootfsStep) planComplete(ctx context.Context, v host.View, p treePlan, mark rootfs.Mark, registered bool) (treePlan, error) {
+	p.made = mark.Image
+	if !strings.Contains(p.made, mark.Digest) {
+		p.made += " (" + mark.Digest + ")"
+	}
 	if why := s.differs(ctx, v, mark); why != "" {
 		p.pending = s.repave(why)
 		return p, nil

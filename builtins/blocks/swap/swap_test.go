@@ -126,6 +126,19 @@ func TestUnitsAreMasked(t *testing.T) {
 	}
 }
 
+// What would make a zram device at the next boot is masked before it has made
+// one.
+func TestIdleZramIsMasked(t *testing.T) {
+	s := blocktest.NewStage(memory.New(memory.Options{Units: []memory.Unit{{Name: "dev-zram1.swap", Content: "[Swap]\nWhat=/dev/zram1\n"}}}).Host())
+	step := blocktest.Step(t, swap.Type(), "")
+	s.MustApply(t, step)
+	for _, unit := range []string{"dev-zram1.swap", "systemd-zram-setup@zram1.service"} {
+		if target, err := s.Host.Files.ReadlinkIfPossible("/etc/systemd/system/" + unit); err != nil || target != "/dev/null" {
+			t.Errorf("%s leads to %q, %v", unit, target, err)
+		}
+	}
+}
+
 func TestNothingSwapsAfterABoot(t *testing.T) {
 	m := memory.New(full())
 	blocktest.NewStage(m.Host()).MustApply(t, blocktest.Step(t, swap.Type(), ""))

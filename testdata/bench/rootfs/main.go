@@ -1,7 +1,7 @@
 // Command rootfs measures how fast and with how much memory images are
 // unpacked, by this program and by the tools that people use otherwise: tar
-// with gzip, pigz and zstd, umoci, skopeo with tar, and tar of the
-// uncompressed archive as the floor. Everything is measured in one run on one
+// with gzip, pigz and zstd, umoci, skopeo with tar, machinectl
+// import-tar, and tar of the uncompressed archive as the floor. Everything is measured in one run on one
 // machine; every single unpacking has a file system of its own, made for it,
 // on a loop device over memory. The contenders take turns, so that what else
 // the machine does falls on all of them, and medians are compared.
