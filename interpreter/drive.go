@@ -18,7 +18,7 @@ import (
 // drive drives an installation to a target and commits it. The record is
 // written before the first effect, or when the target is another one.
 func (r *run) drive(ctx context.Context, t *target) error {
-	applied, err := r.earlier(ctx, r.rec.Applied)
+	applied, err := r.before(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,20 @@ func (r *run) drive(ctx context.Context, t *target) error {
 	return r.commit(ctx, t)
 }
 
+// before are the steps that the host was driven to last: what was applied, or
+// an unfinished first target. What differs from both it and the target at hand
+// was changed behind our back.
+func (r *run) before(ctx context.Context) ([]block.Placed, error) {
+	if r.rec.Applied != "" {
+		return r.earlier(ctx, r.rec.Applied)
+	}
+	return r.earlier(ctx, r.rec.Target)
+}
+
 // attempted are the steps of a target that was not reached, nil if the last one
 // was, or is the one at hand.
 func (r *run) attempted(ctx context.Context, t *target) ([]block.Placed, error) {
-	if r.rec.Target == t.name || r.rec.Target == r.rec.Applied {
+	if r.rec.Target == t.name || r.rec.Applied == "" || r.rec.Target == r.rec.Applied {
 		return nil, nil
 	}
 	return r.earlier(ctx, r.rec.Target)
@@ -213,6 +223,7 @@ func (r *run) input(desired, applied []block.Placed) walk.Input {
 		Desired: desired, Applied: applied, Host: r.host, Store: r.store, Record: r.rec, Keyed: r.keyed(),
 		Restore: r.restore, Emit: r.Emit, Shadow: r.shadow, Survey: r.survey, OwnUnit: r.OwnUnit,
 		First: delivery.Units(), Delivered: r.mayBeDelivered, Program: r.Program,
+		Unapplied: r.rec.Applied == "",
 	}
 }
 

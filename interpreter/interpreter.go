@@ -175,7 +175,9 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	}
 	began := in.Host.Clock.Now()
 	r := &run{Interpreter: in, req: req, host: host.AskOnce(in.Host)}
-	err = r.open(ctx)
+	if err = r.open(ctx); err == nil {
+		err = r.store.Tidy()
+	}
 	if err == nil {
 		err = fn(ctx, r)
 	}
@@ -202,8 +204,13 @@ func (in *Interpreter) shadowed(ctx context.Context, req Request, fn func(contex
 	r := &run{Interpreter: in, req: req, host: shadow.Over(host.AskOnce(in.Host).View()).Host(), shadow: true}
 	r.out.Provisional = held
 	err = r.open(ctx)
+	phase := r.phase() // the installation's, not what the shadow makes of it
 	if err == nil {
 		err = fn(ctx, r)
 	}
-	return r.finish(err), errors.Join(err, release())
+	out := r.finish(err)
+	if out.Phase != unreadable {
+		out.Phase = phase
+	}
+	return out, errors.Join(err, release())
 }

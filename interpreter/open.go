@@ -98,15 +98,26 @@ func (r *run) finish(err error) Outcome {
 	case r.out.Deferred:
 		r.out.Word = "deferred"
 	}
-	r.out.Phase = "absent"
-	if r.loadErr != nil && !errors.Is(r.loadErr, record.ErrAbsent) {
-		r.out.Phase = "unreadable"
-	}
+	r.out.Phase = r.phase()
 	if r.rec != nil {
-		r.out.Phase = string(r.rec.Phase)
 		r.out.Identity = identityOf(r.rec)
 	}
 	return r.out
+}
+
+// unreadable is the phase of a host whose record is damaged.
+const unreadable = "unreadable"
+
+// phase is the installation's as the record says it, "absent" when there is
+// none and "unreadable" when it is damaged.
+func (r *run) phase() string {
+	switch {
+	case r.rec != nil:
+		return string(r.rec.Phase)
+	case r.loadErr != nil && !errors.Is(r.loadErr, record.ErrAbsent):
+		return unreadable
+	}
+	return "absent"
 }
 
 func identityOf(rec *record.Record) Identity {

@@ -20,7 +20,7 @@ func (r *run) reset(ctx context.Context, req Request) error {
 	}
 	r.claimStrays(ctx, req)
 	in := r.input(nil, nil)
-	in.DiscardEdits = req.DiscardEdits
+	in.DiscardEdits, in.Force = req.DiscardEdits, req.Force
 	in.Begin = func(ctx context.Context) error {
 		r.rec.Phase = record.Resetting
 		r.begun = true

@@ -67,7 +67,7 @@ func (r *run) salvage(ctx context.Context, req Request) error {
 	if err != nil {
 		return err
 	}
-	return r.resetSalvaged(ctx, rec, sides, left)
+	return r.resetSalvaged(ctx, req, rec, provedBy{sides, left})
 }
 
 // salvageSteps are the steps of all stored states, else those of the recipe
@@ -166,9 +166,16 @@ func unseen(steps []block.Placed, seen map[thing.Key]bool) (fresh []block.Placed
 	return fresh
 }
 
+// provedBy are the backups that prove what was there before us, and what
+// nothing proves to be ours.
+type provedBy struct {
+	sides map[string]record.Sidecar
+	left  []thing.Key
+}
+
 // resetSalvaged runs the reset of what was proved, then puts back originals
 // that no step names any more.
-func (r *run) resetSalvaged(ctx context.Context, rec *record.Record, sides map[string]record.Sidecar, left []thing.Key) error {
+func (r *run) resetSalvaged(ctx context.Context, req Request, rec *record.Record, by provedBy) error {
 	if r.loadErr != nil && !errors.Is(r.loadErr, record.ErrAbsent) {
 		if err := r.store.SetAside(); err != nil {
 			return err
@@ -176,32 +183,37 @@ func (r *run) resetSalvaged(ctx context.Context, rec *record.Record, sides map[s
 	}
 	r.rec, r.loadErr, r.begun = rec, nil, true
 	in := r.input(nil, nil)
-	in.DiscardEdits, in.Salvage = true, true
+	in.DiscardEdits, in.Salvage, in.Force = true, true, req.Force
 	in.Begin = func(ctx context.Context) error { return r.store.Save(ctx, r.rec) }
 	r.walked = true
 	result, err := walk.Reset(ctx, in)
 	r.out.Result = result
 	if err == nil {
-		err = r.putBack(ctx, sides)
+		err = r.putBack(ctx, by.sides, req.Force)
 	}
 	if err != nil {
 		return err
 	}
-	if len(left) > 0 {
-		return &LeftError{left}
+	if len(by.left) > 0 {
+		return &LeftError{by.left}
 	}
 	return r.erase(ctx)
 }
 
 // putBack puts back the originals on the host of things that are not claimed.
-func (r *run) putBack(ctx context.Context, sides map[string]record.Sidecar) error {
+func (r *run) putBack(ctx context.Context, sides map[string]record.Sidecar, force bool) error {
 	claimed := r.rec.Index()
 	for _, backup := range slices.Sorted(maps.Keys(sides)) {
 		side := sides[backup]
 		if machine, _ := side.Thing.Machine(); machine != "" || claimed[side.Thing] != nil {
 			continue
 		}
-		if err := r.store.Backups().Restore(ctx, r.host, backup, side.Path); err != nil {
+		err := r.store.Backups().Restore(ctx, r.host, backup, side.Path)
+		if lost, ok := errors.AsType[*record.LostError](err); ok && force {
+			r.warn(block.Warning{Summary: "Original lost", Detail: lost.Error()})
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,6 @@ func (a *app) resetCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&plan, "plan", false, "show what will go and what is left alone; change nothing")
 	c.Flags().BoolVar(&discard, "discard-edits", false, "undo also what was edited since it was written")
-	c.Flags().BoolVar(&force, "force", false, "without a record: remove also what cannot be proved to be ours")
+	c.Flags().BoolVar(&force, "force", false, "go on where an original is lost, and leave that thing as it is; without a record: remove also what cannot be proved to be ours")
 	return a.takes(c, 1, a.rootFlag, a.recipeFlags, a.outputFlags, a.waitFlag)
 }

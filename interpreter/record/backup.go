@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
@@ -105,12 +106,30 @@ func (b Backups) copyIn(ctx context.Context, from host.Files, name, backup strin
 	return fmt.Errorf("it is neither a file, a link nor a directory")
 }
 
+// LostError says that the original of a thing cannot be put back because its
+// backup is gone or is not what was saved.
+type LostError struct {
+	// Path is where the original was, Backup where it was kept.
+	Path, Backup string
+	Cause        error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the original of %s was kept as %s and is lost: %v; bring that file back and run hostler reset again, "+
+		"or run hostler reset --force, which leaves %s as it is now", e.Path, e.Backup, e.Cause, e.Path)
+}
+
+func (e *LostError) Unwrap() error { return e.Cause }
+
 // Restore puts an original back, with mode, owner, extended attributes and
-// modification time.
+// modification time. The error is a *LostError when it is not there any more.
 func (b Backups) Restore(ctx context.Context, h host.Host, backup, name string) error {
 	side, err := b.sidecar(backup)
 	if err != nil {
-		return fmt.Errorf("the original of %s: %w", name, err)
+		return lost(name, sidecarFile(backup), err)
+	}
+	if err := b.present(backup, side); err != nil {
+		return lost(name, dataFile(backup), err)
 	}
 	if err := b.copyOut(ctx, h.Files, name, backup, side); err != nil {
 		return fmt.Errorf("put back the original of %s: %w", name, err)
@@ -124,15 +143,40 @@ func (b Backups) Restore(ctx context.Context, h host.Host, backup, name string) 
 	return host.SyncDir(h.Files, path.Dir(name))
 }
 
+// lost tells a backup that is gone or damaged from one that cannot be read now.
+func lost(name, file string, err error) error {
+	var syntax *json.SyntaxError
+	if host.Absent(err) || errors.Is(err, errNotFile) || errors.Is(err, errNotSaved) || errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &LostError{name, file, err}
+	}
+	return fmt.Errorf("the original of %s: %w", name, err)
+}
+
+var errNotSaved = errors.New("the backup is not what was saved")
+
+// present says whether the backup of a file or tree is there, and of a file
+// whether it is whole.
+func (b Backups) present(backup string, side Sidecar) error {
+	switch side.State.Kind {
+	case thing.File:
+		data, err := readPrivate(b.store.host.Files, dataFile(backup))
+		if err == nil && thing.Digest(data) != side.State.Digest {
+			err = errNotSaved
+		}
+		return err
+	case thing.Directory:
+		_, err := host.Lstat(b.store.host.Files, dataFile(backup))
+		return err
+	}
+	return nil
+}
+
 func (b Backups) copyOut(ctx context.Context, to host.Files, name, backup string, side Sidecar) error {
 	switch side.State.Kind {
 	case thing.File:
 		data, err := readPrivate(b.store.host.Files, dataFile(backup))
 		if err != nil {
 			return err
-		}
-		if thing.Digest(data) != side.State.Digest {
-			return errors.New("the backup is not what was saved")
 		}
 		mode, err := parseMode(side.State.Mode)
 		if err != nil {
@@ -195,7 +239,7 @@ func (b Backups) Sidecars() (map[string]Sidecar, error) {
 		}
 		side, err := b.sidecar(backup)
 		if err != nil {
-			return nil, fmt.Errorf("backup %s: %w", base, err)
+			return nil, fmt.Errorf("backup %s is damaged: %w; remove that file to go on without it", path.Join(BackupDir, base), err)
 		}
 		found[backup] = side
 	}

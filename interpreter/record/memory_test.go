@@ -218,6 +218,37 @@ func TestDebts(t *testing.T) {
 	_ = h
 }
 
+// TestTidy: what killed writes left goes, all else stays; without such there is
+// nothing to write.
+func TestTidy(t *testing.T) {
+	store, h, m := newStore(t)
+	ctx := context.Background()
+	if err := store.Save(ctx, sample()); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Owe(ctx, block.Debt{Step: "s", Cause: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.WriteNote("last_run.json", 1); err != nil {
+		t.Fatal(err)
+	}
+	before := m.Snapshot()
+	left := []string{record.File, record.RunDir + "/last_run.json", record.DebtDir + "/x.json", record.ReloadDebt}
+	for _, name := range left {
+		if err := host.Replace(h.Files, host.TemporaryName(name), host.Content{Bytes: []byte("half"), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := store.Tidy(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := memory.Difference(before, m.Snapshot()); len(diff) > 0 {
+			t.Fatal(diff)
+		}
+	}
+}
+
 // TestEraseLeavesNothing: all that the installation remembers goes, with the
 // directories that were made for it.
 func TestEraseLeavesNothing(t *testing.T) {

@@ -20,6 +20,26 @@ func (s *Store) SetAside() error {
 	return host.Rename(s.host.Files, File, File+".damaged")
 }
 
+// Tidy removes what killed runs left beside the files that they were writing.
+// The caller holds the lock. Where nothing is left nothing is written.
+func (s *Store) Tidy() error {
+	for _, dir := range []string{Dir, RunDir, DebtDir} {
+		names, err := readDir(s.host.Files, dir)
+		if err != nil {
+			return err
+		}
+		for _, base := range names {
+			if !host.IsTemporary(base) {
+				continue
+			}
+			if err := host.Remove(s.host.Files, path.Join(dir, base)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // WriteNote leaves a note under /run, which the next boot clears.
 func (s *Store) WriteNote(name string, v any) error {
 	data, err := json.Marshal(v)

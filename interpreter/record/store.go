@@ -191,36 +191,62 @@ func parent(dir string) string {
 	return "/"
 }
 
-// checkPrivate refuses a directory that is a link, is not root's or can be
-// written by others.
+// checkPrivate refuses a directory that is a link, and what others could write
+// to.
 func checkPrivate(dir string, info fs.FileInfo) error {
+	if !info.IsDir() {
+		return &RefusedError{dir + " is not a directory; hostler keeps its state there", "remove what is there"}
+	}
+	return checkOwner(dir, info, "0700")
+}
+
+// checkOwner refuses what is not root's or can be written by others. mode is
+// the one it should have.
+func checkOwner(name string, info fs.FileInfo, mode string) error {
 	switch {
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory; hostler keeps its state there: remove what is there", dir)
 	case host.StatOf(info).UID != 0:
-		return fmt.Errorf("%s belongs to user %d, not to root; hostler does not trust what others can write: chown it to root", dir, host.StatOf(info).UID)
+		return &RefusedError{fmt.Sprintf("%s belongs to user %d, not to root; hostler does not trust what others can write", name, host.StatOf(info).UID), "chown it to root"}
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s can be written by others (mode %04o); hostler does not trust it: chmod it to 0700", dir, info.Mode().Perm())
+		return &RefusedError{fmt.Sprintf("%s can be written by others (mode %04o); hostler does not trust it", name, info.Mode().Perm()), "chmod it to " + mode}
 	}
 	return nil
 }
 
-// CheckPrivate verifies the state directory before anything in it is trusted.
-// An absent one is fine.
+// CheckPrivate verifies the state directory, the record and the key before
+// anything in them is trusted; the error is a *RefusedError. What is absent is
+// fine.
 func (s *Store) CheckPrivate() error {
 	for _, dir := range []string{Dir, StateDir, BackupDir} {
-		info, err := host.Lstat(s.host.Files, dir)
-		if host.Absent(err) {
-			continue
-		}
-		if err != nil {
+		if err := s.check(dir, checkPrivate); err != nil {
 			return err
 		}
-		if err := checkPrivate(dir, info); err != nil {
+	}
+	for _, name := range []string{File, KeyFile} {
+		if err := s.check(name, checkPrivateFile); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkPrivateFile is checkOwner for a file; anything else is damage, which
+// reading it tells.
+func checkPrivateFile(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return nil
+	}
+	return checkOwner(name, info, "0600")
+}
+
+func (s *Store) check(name string, private func(string, fs.FileInfo) error) error {
+	info, err := host.Lstat(s.host.Files, name)
+	if host.Absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return private(name, info)
 }
 
 var errNotFile = errors.New("it is not a regular file")

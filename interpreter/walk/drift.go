@@ -54,7 +54,7 @@ func (w *walker) drifted(ctx context.Context, p *block.Placed, in block.Look) (f
 			return nil, fmt.Errorf("look at %s: %w", want.Key, err)
 		}
 		earlier, _ := w.earlier.of(want.Key)
-		if w.is(st, before.Owned) || w.is(st, want.Owned) || w.is(st, earlier.Owned) || w.unfinished(st) {
+		if w.is(st, before.Owned) || w.is(st, want.Owned) || w.is(st, earlier.Owned) || w.unfinished(st) || w.untouched(want.Key, st) {
 			continue
 		}
 		found = append(found, Drift{Address: p.Address, Thing: want.Key, Found: st, Policy: policy(p)})
@@ -66,6 +66,16 @@ func (w *walker) drifted(ctx context.Context, p *block.Placed, in block.Look) (f
 // attempt did not live to finish. Files and links are put in place at once.
 func (w *walker) unfinished(st thing.State) bool {
 	return w.Record.Phase == record.Installing && st.Kind != thing.File && st.Kind != thing.Link
+}
+
+// untouched says that a first installation did not come to a thing: it is what
+// it was before us.
+func (w *walker) untouched(key thing.Key, st thing.State) bool {
+	if !w.Unapplied {
+		return false // claims may not have been read yet
+	}
+	c := w.claimOf(key)
+	return c != nil && restored(st, c.Origin)
 }
 
 // rewritten says that the recipe changed the step since it was applied.

@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hostler/interpreter/record"
 	"hostler/interpreter/thing"
@@ -47,7 +48,7 @@ func (w *walker) residue(ctx context.Context) error {
 	var left []thing.Key
 	for i := range w.Record.Claims {
 		c := &w.Record.Claims[i]
-		if c.Step == nil || c.Origin.Kind == thing.OriginAdopted || c.Origin.Kind == "" || w.stopsLater(c.Thing) {
+		if c.Step == nil || c.Origin.Kind == thing.OriginAdopted || c.Origin.Kind == "" || w.stopsLater(c.Thing) || slices.Contains(w.forgone, c.Thing) {
 			continue
 		}
 		st, skip, err := w.lookClaim(ctx, c)

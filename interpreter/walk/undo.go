@@ -181,11 +181,23 @@ func (w *walker) undoOwned(ctx context.Context, p *block.Placed, in block.Do, u 
 	if err != nil {
 		return err
 	}
-	err = w.shadowed(p.Step.Reset(ctx, in, u.owned.Thing, u.claim.Origin))
+	err = w.forgo(p, u.claim, w.shadowed(p.Step.Reset(ctx, in, u.owned.Thing, u.claim.Origin)))
 	if err = errors.Join(err, w.settleReload(ctx, p.Machine)); err != nil {
 		return err
 	}
 	return w.inPlace(ctx, owed)
+}
+
+// forgo leaves a thing as it is whose original is lost, when that was asked
+// for.
+func (w *walker) forgo(p *block.Placed, c *record.Claim, err error) error {
+	lost, ok := errors.AsType[*record.LostError](err)
+	if !ok || !w.Force {
+		return err
+	}
+	w.warn(p, block.Warning{Summary: "Original lost", Detail: fmt.Sprintf("%s stays as it is: its original, kept as %s, is lost: %v.", lost.Path, lost.Backup, lost.Cause)})
+	w.forgone = append(w.forgone, c.Thing)
+	return nil
 }
 
 // shadowed forgives what a shadow cannot foresee.

@@ -56,6 +56,11 @@ type Input struct {
 	// Survey says that drift is to be found and not to be judged: where the
 	// recipe says hold, the walk goes on.
 	Survey bool
+	// Unapplied says that nothing was applied yet: Applied is a target that was
+	// not reached.
+	Unapplied bool
+	// Force lets a reset leave things as they are whose originals are lost.
+	Force bool
 	// DiscardEdits lets a reset undo things that were edited since we wrote
 	// them.
 	DiscardEdits bool
@@ -156,6 +161,9 @@ type walker struct {
 	needs *NeedsInputError
 	// found is the drift of the step at hand.
 	found []Drift
+	// forgone are things that stay as they are because their originals are
+	// lost.
+	forgone []thing.Key
 }
 
 func newWalker(in Input) *walker {
