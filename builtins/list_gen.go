@@ -22,6 +22,7 @@ import (
 	requirecapability "hostler/builtins/blocks/require_capability"
 	resetstep "hostler/builtins/blocks/reset_step"
 	restartonchange "hostler/builtins/blocks/restart_on_change"
+	statussink "hostler/builtins/blocks/status_sink"
 	"hostler/builtins/blocks/swap"
 	"hostler/builtins/blocks/symlink"
 	"hostler/builtins/blocks/sysctl"
@@ -53,6 +54,7 @@ func types() []*block.Type {
 		requirecapability.Type(),
 		resetstep.Type(),
 		restartonchange.Type(),
+		statussink.Type(),
 		swap.Type(),
 		symlink.Type(),
 		sysctl.Type(),

@@ -47,6 +47,12 @@ var rooms = map[string][]string{
 	"builtins":                            {"interpreter/block", "builtins/"},
 	"cmd":                                 {"interpreter", "interpreter/", "builtins", "recipes", "cmd/"},
 	"recipes":                             {"interpreter/eval"},
+
+	// What happened and why.
+	"interpreter/history": {"interpreter/walk", "interpreter/block", "interpreter/record", "interpreter/host"},
+	"interpreter/sink":    {"interpreter/block", "interpreter/host"},
+	"interpreter/operate": {"interpreter", "interpreter/history", "interpreter/sink", "interpreter/report", "interpreter/walk",
+		"interpreter/record", "interpreter/eval", "interpreter/block", "interpreter/thing", "interpreter/host"},
 }
 
 // writers are the packages that may change the machine by themselves.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"syscall"
 
 	"hostler/interpreter/host"
@@ -25,6 +26,19 @@ const (
 	DebtDir    = RunDir + "/debts"
 	ReloadDebt = DebtDir + "/reload"
 )
+
+// RunsName is the directory of a recipe's runs, in the one that RunsDir names.
+const RunsName = "runs"
+
+// RunsDir is where the history of a recipe's runs is kept. The names that the
+// installation's memory has itself stand apart from those of recipes.
+func RunsDir(recipe string) string {
+	switch path.Join(Dir, recipe) {
+	case StateDir, BackupDir, CacheDir, KeyFile, Dir:
+		recipe = "recipe-" + recipe
+	}
+	return path.Join(Dir, recipe, RunsName)
+}
 
 // ErrAbsent means that there is no record: nothing is installed.
 var ErrAbsent = errors.New("nothing is installed on this host")
@@ -120,6 +134,9 @@ func (s *Store) Erase(ctx context.Context, r *Record) error {
 			return err
 		}
 	}
+	if err := s.eraseRuns(); err != nil {
+		return err
+	}
 	if err := s.Remove(ctx, r); err != nil {
 		return err
 	}
@@ -127,6 +144,22 @@ func (s *Store) Erase(ctx context.Context, r *Record) error {
 		return err
 	}
 	return s.eraseDirs(r)
+}
+
+// eraseRuns removes the history of runs.
+func (s *Store) eraseRuns() error {
+	names, err := readDir(s.host.Files, Dir)
+	for _, base := range names {
+		dir := path.Join(Dir, base)
+		if _, absent := host.Lstat(s.host.Files, path.Join(dir, RunsName)); absent != nil {
+			continue
+		}
+		err = errors.Join(err, s.host.Files.RemoveAll(path.Join(dir, RunsName)))
+		if gone := host.Remove(s.host.Files, dir); !errors.Is(gone, syscall.ENOTEMPTY) && !errors.Is(gone, syscall.EEXIST) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
 }
 
 func (s *Store) eraseDirs(r *Record) error {
