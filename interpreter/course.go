@@ -30,6 +30,7 @@ func (r *run) install(ctx context.Context, req Request, inputs eval.Inputs) erro
 	if err != nil {
 		return err
 	}
+	r.admitted(ctx, t)
 	others := r.layouts(ctx, req.Recipe, inputs, layout{r.installPrefix(), t.steps})
 	if err := r.clean(ctx, t.steps, others); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 // drive drives an installation to a target and commits it. The record is
 // written before the first effect, or when the target is another one.
 func (r *run) drive(ctx context.Context, t *target) error {
+	r.admitted(ctx, t)
 	applied, err := r.before(ctx)
 	if err != nil {
 		return err
@@ -204,6 +205,7 @@ func (r *run) sweep(ctx context.Context) {
 // not asked. Nothing is written unless something had to be repaired; then
 // completion is committed again.
 func (r *run) repair(ctx context.Context, req Request, t *target) error {
+	r.admitted(ctx, t)
 	steps := slices.DeleteFunc(slices.Clone(t.steps), func(p block.Placed) bool { return p.Type.Preflight })
 	in := r.input(steps, t.steps)
 	in.Claims, in.Fill = r.readClaims, r.fill(req, t.name)
@@ -221,7 +223,7 @@ func (r *run) repair(ctx context.Context, req Request, t *target) error {
 func (r *run) input(desired, applied []block.Placed) walk.Input {
 	return walk.Input{
 		Desired: desired, Applied: applied, Host: r.host, Store: r.store, Record: r.rec, Keyed: r.keyed(),
-		Restore: r.restore, Emit: r.Emit, Shadow: r.shadow, Survey: r.survey, OwnUnit: r.OwnUnit,
+		Restore: r.restore, Emit: r.tell, Shadow: r.shadow, Survey: r.survey, OwnUnit: r.OwnUnit,
 		First: delivery.Units(), Delivered: r.mayBeDelivered, Program: r.Program,
 		Unapplied: r.rec.Applied == "",
 	}

@@ -41,6 +41,9 @@ type Interpreter struct {
 	Rand io.Reader
 	// Emit receives the events of every walk; nil drops them.
 	Emit func(walk.Event)
+	// Attend makes the attendant of a run that begins; nil is none. Runs on a
+	// host that does not live have none.
+	Attend func(began time.Time) Attendant
 	// OwnUnit is the unit this process runs in, "" if none.
 	OwnUnit string
 	// Program opens the executable that runs, for recipes that install it; nil
@@ -124,6 +127,9 @@ type run struct {
 	completed bool
 	// storedPrefix is that of the states of an installation without a record.
 	storedPrefix string
+	// attendant is told of the run, told that it knows what is driven to.
+	attendant Attendant
+	told      bool
 	// seen is whose record it is, also when it cannot be honoured.
 	seen Identity
 	out  Outcome
@@ -175,6 +181,7 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	}
 	began := in.Host.Clock.Now()
 	r := &run{Interpreter: in, req: req, host: host.AskOnce(in.Host)}
+	r.attend(began)
 	if err = r.open(ctx); err == nil {
 		err = r.store.Tidy()
 	}
@@ -183,6 +190,7 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	}
 	r.finish(err)
 	r.note(began, err)
+	r.ended(ctx, began, err)
 	err = errors.Join(err, r.stopOwn(ctx), release())
 	if err == nil {
 		err = r.startDaemon(ctx)

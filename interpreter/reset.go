@@ -19,6 +19,7 @@ func (r *run) reset(ctx context.Context, req Request) error {
 		r.warn(block.Warning{Summary: "Key not readable", Detail: r.keyErr.Error() + "; whether sensitive files were edited cannot be told"})
 	}
 	r.claimStrays(ctx, req)
+	r.resets(ctx)
 	in := r.input(nil, nil)
 	in.DiscardEdits, in.Force = req.DiscardEdits, req.Force
 	in.Begin = func(ctx context.Context) error {
@@ -33,6 +34,22 @@ func (r *run) reset(ctx context.Context, req Request) error {
 		return err
 	}
 	return r.erase(ctx)
+}
+
+// resets tells of the reset by what was driven to, as far as that is known.
+func (r *run) resets(ctx context.Context) {
+	if r.attendant == nil {
+		return
+	}
+	for _, name := range []string{r.rec.Applied, r.rec.Target} {
+		if name == "" {
+			continue
+		}
+		if t, err := r.storedTarget(ctx, name); err == nil {
+			r.admitted(ctx, t)
+			return
+		}
+	}
 }
 
 // erase forgets the installation, when nothing of it is left.

@@ -60,6 +60,18 @@ func (in *Interpreter) Status(ctx context.Context, req Request) (Status, error) 
 	return s, err
 }
 
+// Summary is Status without looking for drift: what the record and the notes
+// under /run say.
+func (in *Interpreter) Summary(ctx context.Context) (Status, error) {
+	var s Status
+	out, err := in.shadowed(ctx, Request{}, func(ctx context.Context, r *run) (err error) {
+		s.Debts, err = r.store.Debts(ctx)
+		return err
+	})
+	s.Outcome = out
+	return s, err
+}
+
 // look finds drift and what is pending, by driving a shadow to what is
 // installed.
 func (r *run) look(ctx context.Context) error {

@@ -67,7 +67,8 @@ func (a *app) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}{
 		{authoring, "Write recipes:", []*cobra.Command{a.validateCommand(), a.fmtCommand(), a.lintCommand(), a.explainCommand()}},
-		{reading, "Read a host:", []*cobra.Command{a.factsCommand(), a.preflightCommand(), a.planCommand(), a.verifyCommand(), a.statusCommand()}},
+		{reading, "Read a host:", []*cobra.Command{a.factsCommand(), a.preflightCommand(), a.planCommand(), a.verifyCommand(), a.statusCommand(),
+			a.whyCommand(), a.historyCommand(), a.reportCommand(), a.supportCommand()}},
 		{changing, "Change a host:", []*cobra.Command{a.ensureCommand(), a.applyCommand(), a.adoptCommand(), a.resetCommand(), a.upgradeCommand()}},
 		{delivery, "Deliver:", []*cobra.Command{a.recipesCommand(), a.renderCommand()}},
 		{"", "", []*cobra.Command{a.versionCommand(), a.completionCommand(), a.docsCommand()}},
@@ -103,6 +104,13 @@ func (a *app) json() bool { return a.flags.output == "json" }
 
 func (a *app) text() *report.Text {
 	return &report.Text{Out: a.pen(a.out), Notes: a.pen(a.err), Quiet: a.flags.quiet, Verbose: a.flags.verbose}
+}
+
+// notes writes what an operator should know.
+func (a *app) notes(all []string) {
+	for _, text := range all {
+		a.text().Warning(report.Diagnostic{Severity: "warning", Summary: text})
+	}
 }
 
 // pen is p as the flags want it.

@@ -10,9 +10,12 @@ import (
 
 	"hostler/builtins"
 	"hostler/interpreter/eval"
+	"hostler/interpreter/history"
 	"hostler/interpreter/lint"
 	"hostler/interpreter/lint/rules"
+	"hostler/interpreter/operate"
 	"hostler/interpreter/report"
+	"hostler/interpreter/sink"
 )
 
 //go:generate go run . docs ../../docs/reference
@@ -41,8 +44,10 @@ func referencePages(root *cobra.Command) (map[string]string, error) {
 	pages := map[string]string{
 		"functions.md":  report.FunctionsPage(eval.Functions(vocab)),
 		"exit-codes.md": exitCodesPage(),
-		"events.md":     report.EventsPage(report.Page{Title: "facts", Value: factsDocument{}}),
-		"commands.md":   commandsPage(root),
+		"events.md": report.EventsPage(report.Page{Title: "facts", Value: factsDocument{}}, report.Page{Title: "why", Value: operate.Why{}},
+			report.Page{Title: "history", Value: history.Document{}}, report.Page{Title: "history show", Value: history.Run{}},
+			report.Page{Title: "What status sinks are told", Value: sink.Status{}}),
+		"commands.md": commandsPage(root),
 	}
 	var index strings.Builder
 	index.WriteString("# Reference\n\nGenerated from the code.\n\n* [Commands](commands.md)\n* [Functions](functions.md)\n* [Exit codes](exit-codes.md)\n* [JSON documents and events](events.md)\n\n## Block types\n\n")

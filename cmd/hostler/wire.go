@@ -17,6 +17,7 @@ import (
 	"hostler/interpreter/host"
 	"hostler/interpreter/host/linux"
 	"hostler/interpreter/host/offline"
+	"hostler/interpreter/operate"
 	"hostler/recipes"
 )
 
@@ -41,6 +42,7 @@ func (a *app) interpreter(h host.Host, command string) *interpreter.Interpreter 
 		Vocabulary: builtins.Vocabulary(), Host: h, Rand: rand.Reader, OwnUnit: linux.OwnUnit(),
 		Program: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
 		Holder:  host.Holder{PID: os.Getpid(), Command: "hostler " + command},
+		Attend:  operate.Attend(h, version),
 	}
 }
 
@@ -52,6 +54,15 @@ func (a *app) on(ctx context.Context, command string, fn func(in *interpreter.In
 	}
 	err = fn(a.interpreter(h, command))
 	return errors.Join(err, closeHost())
+}
+
+// onHost opens the host, runs fn with it, and closes it.
+func (a *app) onHost(ctx context.Context, command string, fn func(h host.Host) error) error {
+	h, closeHost, err := a.open(ctx, command)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(h), closeHost())
 }
 
 // load reads the recipe of that name. The diagnostics may be warnings only.

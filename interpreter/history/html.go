@@ -17,8 +17,10 @@ const page = `<!DOCTYPE html>
 body{font:14px system-ui,sans-serif;color:#212529;background:#fff;margin:24px;max-width:1200px}
 svg{max-width:100%%;height:auto;border:1px solid #dee2e6;border-radius:4px}
 table{border-collapse:collapse;margin-top:16px;width:100%%}
-th,td{text-align:left;padding:4px 10px;border-bottom:1px solid #e9ecef;vertical-align:top;overflow-wrap:anywhere}
+th,td{text-align:left;padding:4px 10px;border-bottom:1px solid #e9ecef;vertical-align:top}
 th{font-weight:600;background:#f8f9fa}
+th{white-space:nowrap}
+td:last-child{overflow-wrap:anywhere}
 td.n{text-align:right;white-space:nowrap}
 .failed{color:#c92a2a}
 </style>

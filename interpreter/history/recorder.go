@@ -23,12 +23,11 @@ type Recorder struct {
 	// Clean takes out of a text what must not be kept; nil leaves it.
 	Clean func(string) string
 
-	began    time.Time
-	run      Run
-	watches  map[string][]string
-	changed  []string
-	work     map[string][]Work
-	warnings int
+	began   time.Time
+	run     Run
+	watches map[string][]string
+	changed []string
+	work    map[string][]Work
 }
 
 // NewRecorder returns the recorder of a run that begins.

@@ -128,10 +128,10 @@ func hint(s *Step) string {
 // arrows lead from the changes that a step acted upon to it.
 func (c *canvas) arrows(ch *chart, i int) {
 	r := &ch.rows[i]
-	for n, at := range r.causes {
+	for _, at := range r.causes {
 		from := &ch.rows[at]
-		x := max(left-6, r.x-8-float64(4*(n%3)))
-		c.printf(`<path class="a" marker-end="url(#p)" d="M%.1f %.1fH%.1fV%.1fH%.1f"/>`+"\n", from.x, from.y+4+barHigh/2, x, r.y+4+barHigh/2, r.x)
+		// Down, where no bar is: what comes later begins further right.
+		c.printf(`<path class="a" marker-end="url(#p)" d="M%.1f %.1fV%.1fH%.1f"/>`+"\n", from.x+1, from.y+4+barHigh, r.y+4+barHigh/2, r.x)
 	}
 }
 
@@ -147,7 +147,7 @@ func (c *canvas) legend(ch *chart) {
 	note := "Steps run in turn: each waited for the one above it (dotted). An arrow leads from a change to what was restarted for it; a light stripe is a download or an unpacking."
 	c.text(left, y+18, "s", note)
 	if ch.leftOut > 0 {
-		c.text(left, y+34, "s", fmt.Sprintf("%d steps that were as wanted and took less than %s each are not shown.", ch.leftOut, short(ch.shortest)))
+		c.text(left, y+34, "s", fmt.Sprintf("Not shown, as they needed nothing and took less than %s each: %d.", short(ch.shortest), ch.leftOut))
 	}
 }
 

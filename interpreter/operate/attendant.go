@@ -1,0 +1,240 @@
+// Package operate answers what happened on a host and why: it keeps the history
+// of runs, tells their status to the sinks that a recipe names, says which step
+// owns a thing and when it last changed, and gathers what a supporter needs.
+//
+// It stands in front of the corridor, which tells its [Attendant] of each run.
+package operate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"hostler/interpreter"
+	"hostler/interpreter/block"
+	"hostler/interpreter/eval"
+	"hostler/interpreter/history"
+	"hostler/interpreter/host"
+	"hostler/interpreter/record"
+	"hostler/interpreter/sink"
+	"hostler/interpreter/walk"
+)
+
+// Attend makes the attendants of runs on a host, for Interpreter.Attend.
+// version is that of the program.
+func Attend(h host.Host, version string) func(began time.Time) interpreter.Attendant {
+	return func(began time.Time) interpreter.Attendant {
+		a := &attendant{host: h, version: version, began: began, recorder: history.NewRecorder(began)}
+		a.recorder.Clean = a.clean
+		return a
+	}
+}
+
+// attendant attends one run.
+type attendant struct {
+	host     host.Host
+	version  string
+	began    time.Time
+	recorder *history.Recorder
+	admitted *interpreter.Admitted
+	// secrets are texts that must not be shown, once they were asked for.
+	secrets *strings.Replacer
+	board   *sink.Board
+	// status is what is told next.
+	status   sink.Status
+	warnings []block.Warning
+}
+
+// Admitted looks for sinks. An installation that is complete is probably as
+// wanted: of that run nothing is told before it does something.
+func (a *attendant) Admitted(ctx context.Context, in interpreter.Admitted) {
+	a.admitted = &in
+	a.recorder.Steps(in.Steps)
+	a.status = sink.Status{
+		FormatVersion: "1", Host: in.Facts.Hostname, InstallationID: in.Identity.InstallationID, Recipe: in.Identity.Recipe,
+		RecipeVersion: in.Identity.RecipeVersion, Command: strings.TrimPrefix(in.Command, "hostler "), Phase: in.Phase, Result: sink.Running, Reason: "Running", Began: a.began.UTC(), Time: a.began.UTC(),
+	}
+	if in.Phase != string(record.Complete) {
+		a.begin(ctx)
+		a.board.Tell(a.status)
+	}
+}
+
+// begin begins to tell all sinks, once.
+func (a *attendant) begin(ctx context.Context) {
+	if a.board != nil || a.admitted == nil {
+		return
+	}
+	a.board = sink.NewBoard(ctx, sink.DoorOf(a.host), a.find(ctx, false))
+}
+
+// find are the sinks of what the run drives to, or those that need neither the
+// network nor a write outside of /run.
+func (a *attendant) find(ctx context.Context, volatile bool) (all []block.Sink) {
+	for i := range a.admitted.Steps {
+		p := &a.admitted.Steps[i]
+		telling, ok := p.Step.(block.Telling)
+		if !ok || volatile && !telling.Tells().Volatile() {
+			continue
+		}
+		if len(p.NeedsInput) > 0 {
+			filled, err := a.fill(ctx, p)
+			if err != nil {
+				a.warn(p.Label, err)
+				continue
+			}
+			telling = filled
+		}
+		all = append(all, telling.Tells())
+	}
+	return all
+}
+
+// fill makes a sink with its token. Without one it is not told of this run.
+func (a *attendant) fill(ctx context.Context, p *block.Placed) (block.Telling, error) {
+	step, err := a.admitted.Fill(ctx, p)
+	if telling, ok := step.(block.Telling); ok && err == nil && hasToken(telling.Tells()) {
+		return telling, nil
+	}
+	return nil, errors.New("its token is the sensitive " + strings.Join(p.NeedsInput, ", ") + ", which has no value in this run")
+}
+
+// hasToken says whether a sink that was made with a token has one now: its
+// variable may have a default that is null.
+func hasToken(s block.Sink) bool {
+	return s.Webhook != nil && s.Webhook.Token != "" || s.Kubernetes != nil && s.Kubernetes.Token != ""
+}
+
+func (a *attendant) warn(label string, err error) {
+	a.warnings = append(a.warnings, block.Warning{Summary: "Status not told", Detail: "status_sink." + label + ": " + a.clean(err.Error())})
+}
+
+// Event notes an event and tells where the run is.
+func (a *attendant) Event(e walk.Event) {
+	a.recorder.Event(e)
+	switch e.Kind {
+	case walk.StageStarted:
+		a.status.Stage = e.Stage
+		a.tell(e.Time)
+	case walk.StepStarted:
+		a.acts(e.Time)
+	case walk.StepFinished:
+		if e.Err == nil && e.Change.Needed() {
+			a.acts(e.Time)
+			a.status.Changed++
+		}
+	}
+}
+
+// acts tells that the run does something, the first time.
+func (a *attendant) acts(at time.Time) {
+	if a.board == nil && a.admitted != nil {
+		a.begin(context.Background())
+		a.tell(at)
+	}
+}
+
+func (a *attendant) tell(at time.Time) {
+	a.status.Time = at.UTC()
+	a.board.Tell(a.status)
+}
+
+// clean takes the sensitive values given out of a text.
+func (a *attendant) clean(s string) string {
+	if a.admitted == nil {
+		return s
+	}
+	if a.secrets == nil {
+		var pairs []string
+		for _, text := range a.admitted.Secrets() {
+			pairs = append(pairs, text, "(sensitive)")
+		}
+		a.secrets = strings.NewReplacer(pairs...)
+	}
+	return a.secrets.Replace(s)
+}
+
+// Ended keeps the run and tells its end.
+func (a *attendant) Ended(ctx context.Context, e interpreter.Ended) []block.Warning {
+	if e.Command = strings.TrimPrefix(e.Command, "hostler "); edited(e.Err) {
+		return nil // a question, and no run
+	}
+	f := Diagnose(e.Err)
+	run := a.run(e, f)
+	last, _, _ := history.List(a.host.Files) // what cannot be read, history says
+	a.keep(run, e)
+	a.last(ctx, e, f, run, len(last) > 0 && last[0].Result == "failed")
+	return a.warnings
+}
+
+func edited(err error) bool {
+	_, ok := errors.AsType[*walk.EditedError](err)
+	return ok
+}
+
+// run is the run as it is kept.
+func (a *attendant) run(e interpreter.Ended, f Failure) *history.Run {
+	for _, d := range e.Warnings {
+		a.recorder.Warn(history.Warning{Summary: d.Summary, Detail: d.Detail})
+	}
+	run := a.recorder.Run()
+	run.Command, run.Version, run.DurationUsec = e.Command, a.version, e.Time.Sub(e.Began).Microseconds()
+	run.InstallationID, run.Recipe, run.RecipeVersion = e.Identity.InstallationID, e.Identity.Recipe, e.Identity.RecipeVersion
+	if a.admitted != nil && run.Recipe == "" {
+		run.Recipe, run.RecipeVersion = a.admitted.Identity.Recipe, a.admitted.Identity.RecipeVersion
+	}
+	run.Result, run.Phase = e.Word, e.Phase
+	run.Changed, run.Unchanged, run.Failed = e.Changed+e.Undone, e.Unchanged, e.Failed
+	run.Stage, run.Step, run.Reason = f.Stage, f.Step, f.Reason
+	run.Cause, run.Advice = a.clean(f.Cause), a.clean(f.Advice)
+	return run
+}
+
+// keep keeps a run. One that did nothing, or after which nothing is installed,
+// leaves no trace behind the next boot.
+func (a *attendant) keep(run *history.Run, e interpreter.Ended) {
+	installed := run.Recipe != "" && (e.Phase == string(record.Installing) || e.Phase == string(record.Complete) || e.Phase == string(record.Resetting))
+	quiet := !installed || !e.Begun && (e.Err == nil || !e.Walked)
+	if err := history.Save(a.host.Files, run, quiet); err != nil {
+		a.warnings = append(a.warnings, block.Warning{Summary: "Run not kept", Detail: err.Error()})
+	}
+}
+
+// last tells how the run ended: everybody, when it did something, failed, or
+// comes after one that had failed.
+func (a *attendant) last(ctx context.Context, e interpreter.Ended, f Failure, run *history.Run, recovered bool) {
+	if a.admitted == nil {
+		return
+	}
+	s := a.status
+	s.Command, s.Phase, s.Result, s.Reason, s.Time, s.Changed = e.Command, e.Phase, sink.Result(e.Word), "Succeeded", e.Time.UTC(), run.Changed
+	if e.Identity.InstallationID != "" {
+		s.InstallationID = e.Identity.InstallationID
+	}
+	s.Stage = ""
+	switch s.Result {
+	case sink.Failed:
+		s.Stage, s.Step, s.Reason, s.Cause, s.Advice = run.Stage, run.Step, run.Reason, run.Cause, run.Advice
+	case sink.Deferred:
+		s.Reason = "Deferred"
+	}
+	m := a.metrics(run, e)
+	s.Metrics = &m
+	if e.Err != nil || recovered {
+		a.begin(ctx)
+	}
+	if a.board == nil {
+		a.board = sink.NewBoard(ctx, sink.DoorOf(a.host), a.find(ctx, true))
+	}
+	for _, fault := range a.board.Close(s) {
+		a.warn(fault.Sink, fault.Err)
+	}
+}
+
+func (a *attendant) metrics(run *history.Run, e interpreter.Ended) sink.Metrics {
+	return MetricsOf(run, sink.Metrics{
+		Version: a.version, Language: eval.LanguageVersion, Recipe: e.Identity.Recipe, RecipeVersion: e.Identity.RecipeVersion,
+		Phase: e.Phase, Debts: e.Debts,
+	})
+}

@@ -1,0 +1,300 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"hostler/interpreter"
+	"hostler/interpreter/block"
+	"hostler/interpreter/history"
+	"hostler/interpreter/host"
+	"hostler/interpreter/record"
+	"hostler/interpreter/thing"
+)
+
+// Why says who owns a thing, and when and why it last changed.
+type Why struct {
+	FormatVersion  string    `json:"format_version"`
+	Asked          string    `json:"asked" doc:"path:X, unit:Y or another thing"`
+	Owned          bool      `json:"owned"`
+	InstallationID string    `json:"installation_id,omitempty"`
+	Recipe         string    `json:"recipe,omitempty"`
+	RecipeVersion  string    `json:"recipe_version,omitempty"`
+	Owners         []Owner   `json:"owners" doc:"one for each thing that is meant"`
+	Restarts       []Restart `json:"restarts" doc:"the steps that restart the unit when something changes"`
+	Unit           *UnitNow  `json:"unit,omitempty" doc:"what the service manager says of the unit"`
+	Above          string    `json:"above,omitempty" doc:"of a path that is not owned, the nearest thing above it that is"`
+}
+
+// Owner is one thing and the step that owns it.
+type Owner struct {
+	Thing       string   `json:"thing"`
+	Step        string   `json:"step,omitempty" doc:"empty for a directory that was made for what is in it"`
+	Type        string   `json:"type,omitempty"`
+	Stage       string   `json:"stage,omitempty"`
+	Machine     string   `json:"machine,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Filename    string   `json:"filename,omitempty" doc:"where the step is written, as the recipe was given"`
+	Line        int      `json:"line,omitempty"`
+	Origin      string   `json:"origin" doc:"what it was before: absent, saved or adopted; untouched when it was not touched yet"`
+	Changes     []Change `json:"changes" doc:"newest first, of the runs that are kept"`
+}
+
+// Restart is a step that restarts a unit.
+type Restart struct {
+	Step     string   `json:"step"`
+	Machine  string   `json:"machine,omitempty"`
+	Filename string   `json:"filename,omitempty"`
+	Line     int      `json:"line,omitempty"`
+	Watch    []string `json:"watch" doc:"the steps whose changes restart it"`
+	Owed     string   `json:"owed,omitempty" doc:"why a restart is owed"`
+	Changes  []Change `json:"changes" doc:"the restarts, newest first"`
+}
+
+// Change is one change of a thing.
+type Change struct {
+	Run     int       `json:"run" doc:"number of the run, for history show"`
+	Time    time.Time `json:"time"`
+	Command string    `json:"command"`
+	Action  string    `json:"action"`
+	Reason  string    `json:"reason,omitempty"`
+	Because []string  `json:"because,omitempty" doc:"the steps whose change it acted upon"`
+	Drift   bool      `json:"drift,omitempty" doc:"true when it was put right after a change behind our back"`
+}
+
+// UnitNow is the state of a unit.
+type UnitNow struct {
+	ActiveState string `json:"active_state"`
+	SubState    string `json:"sub_state"`
+	Result      string `json:"result,omitempty"`
+	Restarts    int    `json:"restarts" doc:"by the service manager itself"`
+}
+
+// maxChanges bounds what is shown of one thing.
+const maxChanges = 10
+
+// Ask finds out who owns a thing of the host: "path:X", "unit:Y" or any other
+// key. What starts with a slash is a path, what ends as a unit does is one.
+func Ask(ctx context.Context, in *interpreter.Interpreter, asked string) (Why, error) {
+	q, err := question(asked)
+	if err != nil {
+		return Why{}, err
+	}
+	h, err := in.Holdings(ctx)
+	if err != nil {
+		return Why{}, err
+	}
+	runs, _, err := history.List(in.Host.Files)
+	if err != nil {
+		return Why{}, err
+	}
+	w := &asking{Holdings: h, runs: runs, query: q}
+	w.answer = Why{
+		FormatVersion: "1", Asked: string(q), InstallationID: h.Identity.InstallationID, Recipe: h.Identity.Recipe,
+		RecipeVersion: h.Identity.RecipeVersion, Owners: []Owner{}, Restarts: []Restart{},
+	}
+	w.owners()
+	if q.Kind() == "unit" {
+		w.restarts()
+		w.now(ctx, in.Host)
+	}
+	w.answer.Owned = len(w.answer.Owners)+len(w.answer.Restarts) > 0
+	if !w.answer.Owned {
+		w.above()
+	}
+	return w.answer, nil
+}
+
+// question reads what is asked about.
+func question(asked string) (thing.Key, error) {
+	key := thing.Key(asked)
+	switch name := key.Name(); {
+	case strings.HasPrefix(asked, "/"):
+		key = thing.Key("path:" + path.Clean(asked))
+	case block.CheckUnitName(asked) == nil:
+		key = thing.Key("unit:" + asked)
+	case key.Kind() == "unit" && path.Ext(name) == "":
+		key += ".service"
+	case name == "":
+		return "", fmt.Errorf("%q names no thing; write path:/etc/motd, unit:containerd.service, or a thing as plan and verify show it", asked)
+	}
+	return key, nil
+}
+
+// asking is one question on its way.
+type asking struct {
+	interpreter.Holdings
+	runs   []*history.Run
+	query  thing.Key
+	answer Why
+}
+
+func (w *asking) owners() {
+	for _, c := range w.Claims {
+		if w.meant(c.Thing) {
+			w.answer.Owners = append(w.answer.Owners, w.owner(c))
+		}
+	}
+}
+
+// meant says whether a claimed thing is asked about. What is asked about
+// without a machine is meant in all of them.
+func (w *asking) meant(key thing.Key) bool {
+	machine, inner := key.Machine()
+	in, asked := w.query.Machine()
+	if in == "" && w.query.Kind() == "path" {
+		in, asked = inTree(asked)
+	}
+	if in != "" && in != machine {
+		return string(key) == "machine:"+in && in != "" && w.query.Kind() == "path"
+	}
+	switch {
+	case asked.Kind() == "unit":
+		return ofUnit(inner, asked.Name())
+	case asked.Kind() == "path" && inner.Kind() == "dir":
+		return inner.Name() == asked.Name()
+	}
+	return inner == asked
+}
+
+// inTree is a path as it is inside of the machine whose tree it is in.
+func inTree(key thing.Key) (machine string, inner thing.Key) {
+	rest, ok := strings.CutPrefix(key.Name(), host.MachinesDir+"/")
+	if !ok {
+		return "", key
+	}
+	machine, inside, _ := strings.Cut(rest, "/")
+	return machine, thing.Key("path:/" + inside)
+}
+
+// ofUnit says whether a thing is about a unit: its state, its enabling, its
+// file, its drop-ins, or the machine that it runs.
+func ofUnit(inner thing.Key, unit string) bool {
+	name := inner.Name()
+	switch inner.Kind() {
+	case "unit-active", "unit-enabled":
+		return name == unit
+	case "path":
+		return path.Base(name) == unit && strings.Contains(name, "/systemd/") || path.Base(path.Dir(name)) == unit+".d"
+	case "machine":
+		return unit == thing.MachineUnit(name)
+	}
+	return false
+}
+
+func (w *asking) owner(c record.Claim) Owner {
+	o := Owner{Thing: string(c.Thing), Origin: c.Origin.Kind, Changes: []Change{}}
+	if o.Origin == "" {
+		o.Origin = "untouched"
+	}
+	if c.Step == nil {
+		return o
+	}
+	o.Step, o.Type, o.Machine = c.Step.Address, c.Step.Type, c.Step.Machine
+	if at := slices.IndexFunc(w.Steps, func(p block.Placed) bool { return p.Address == o.Step }); at >= 0 {
+		o.Stage, o.Description = w.Steps[at].Stage, w.Steps[at].Description
+	}
+	if r, ok := w.Written(o.Step); ok {
+		o.Filename, o.Line = r.Filename, r.Start.Line
+	}
+	_, inner := c.Thing.Machine()
+	o.Changes = w.changes(o.Step, inner)
+	return o
+}
+
+// changes are those of a step that were about a thing, newest first.
+func (w *asking) changes(step string, key thing.Key) []Change {
+	all := []Change{}
+	for _, r := range w.runs {
+		for i := range slices.Backward(r.Steps) {
+			s := &r.Steps[i]
+			about := len(s.Things) == 0 || key == "" || slices.Contains(s.Things, string(key))
+			if s.Address != step || !s.Did() || !about {
+				continue
+			}
+			if len(all) == maxChanges {
+				return all
+			}
+			all = append(all, Change{
+				Run: r.Number, Time: r.At(s).UTC(), Command: r.Command, Action: s.Action, Reason: s.Reason, Because: s.After, Drift: len(s.Drift) > 0,
+			})
+		}
+	}
+	return all
+}
+
+func (w *asking) restarts() {
+	in, asked := w.query.Machine()
+	for i := range w.Steps {
+		p := &w.Steps[i]
+		watcher, ok := p.Step.(block.Watcher)
+		if !ok || in != "" && in != p.Machine {
+			continue
+		}
+		watch, unit := watcher.Watches()
+		if unit != asked.Name() {
+			continue
+		}
+		r := Restart{Step: p.Address, Machine: p.Machine, Watch: watch, Changes: w.changes(p.Address, "")}
+		if at, ok := w.Written(p.Address); ok {
+			r.Filename, r.Line = at.Filename, at.Start.Line
+		}
+		for _, d := range w.Debts {
+			if d.Step == p.Address {
+				r.Owed = d.Cause + ": " + d.Reason
+			}
+		}
+		w.answer.Restarts = append(w.answer.Restarts, r)
+	}
+}
+
+// now asks the service manager. Where there is none, nothing is said.
+func (w *asking) now(ctx context.Context, h host.Host) {
+	machine, asked := w.query.Machine()
+	view := h.View()
+	for _, o := range w.answer.Owners {
+		if machine == "" {
+			machine, _ = thing.Key(o.Thing).Machine()
+		}
+	}
+	if machine != "" {
+		inside, err := h.Machines.View(ctx, machine)
+		if err != nil {
+			return
+		}
+		view = inside
+	}
+	u, err := view.Units.Unit(ctx, asked.Name())
+	if err != nil {
+		return
+	}
+	w.answer.Unit = &UnitNow{ActiveState: u.ActiveState, SubState: u.SubState, Result: u.Result, Restarts: u.NRestarts}
+}
+
+// above finds the nearest thing above a path that is owned.
+func (w *asking) above() {
+	machine, asked := w.query.Machine()
+	if asked.Kind() != "path" {
+		return
+	}
+	index := map[thing.Key]bool{}
+	for _, c := range w.Claims {
+		index[c.Thing] = true
+	}
+	for dir := path.Dir(asked.Name()); dir != "/" && dir != "."; dir = path.Dir(dir) {
+		for _, kind := range []string{"path:", "dir:"} {
+			if key := thing.Key(kind + dir).On(machine); index[key] {
+				w.answer.Above = string(key)
+				return
+			}
+		}
+	}
+}
+
+// ErrNotOwned says that no step of the recipe owns what was asked about.
+var ErrNotOwned = errors.New("the installed recipe does not own it")
