@@ -35,6 +35,7 @@ var rooms = map[string][]string{
 	"interpreter/walk":                    {"interpreter/block", "interpreter/thing", "interpreter/record", "interpreter/host"},
 	"interpreter/report":                  {"interpreter/walk", "interpreter/block"},
 	"interpreter/lint":                    {"interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/unitfile", "interpreter/host", "interpreter/thing"},
+	"interpreter/editor":                  {"interpreter/lint", "interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/unitfile"},
 	"interpreter/deliver":                 {"interpreter", "interpreter/block", "interpreter/delivery", "interpreter/eval"},
 	"interpreter/resident":                {"interpreter", "interpreter/"},
 	"interpreter":                         {"interpreter/"},

@@ -165,6 +165,9 @@ func (l StandardLoader) Open(from Source, ref string) (Source, error) {
 }
 
 func relative(from Source, ref string) (Source, error) {
+	if o, over := from.(overlay); over {
+		return relative(o.Source, ref)
+	}
 	t, ok := from.(*tree)
 	if !ok {
 		return nil, fmt.Errorf("%s has no directory that a relative path could start from", from.Name())

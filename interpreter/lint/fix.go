@@ -33,14 +33,15 @@ const maxRounds = 10
 // parses and formats, has no new fault, and everything that the fix does not
 // name reads the same afterwards.
 func (l *Linter) Fix(in Input) (Fixed, error) {
-	name, raw, err := in.Source.Main()
+	src := in.Source
+	_, raw, err := src.Main()
 	if err != nil {
 		return Fixed{}, err
 	}
 	out := Fixed{Before: raw, After: raw}
 	refused := map[string]bool{}
 	for range maxRounds {
-		in.Source = edited{in.Source, name, out.After}
+		in.Source = edited(src, out.After)
 		p := l.pass(in)
 		todo := l.fixable(in, refused)
 		if len(todo) == 0 || p.Inspection.Broken() {
@@ -136,14 +137,9 @@ func restore(raw, text []byte) []byte {
 }
 
 // edited is a recipe whose main file reads otherwise.
-type edited struct {
-	eval.Source
-	name string
-	text []byte
+func edited(src eval.Source, text []byte) eval.Source {
+	return eval.Overlay(src, func(name string) ([]byte, bool) { return text, name == src.Name() })
 }
-
-// Main is the text as edited.
-func (e edited) Main() (string, []byte, error) { return e.name, e.text, nil }
 
 // touched says whether an edit of the findings touches a range.
 func touched(findings []Finding, at hcl.Range) bool {

@@ -14,7 +14,7 @@ import (
 
 // harm says what fixes would do beyond what they name, "" when nothing.
 func (l *Linter) harm(p *Pass, in Input, findings []Finding, text []byte) string {
-	in.Source = edited{in.Source, p.File.Name, text}
+	in.Source = edited(in.Source, text)
 	after := l.pass(in)
 	if after.Inspection.Broken() {
 		return "the text would no longer parse"

@@ -99,7 +99,8 @@ func ModeOf(a *eval.Arguments) (mode uint32, ok bool) {
 
 // Below says whether a path lies in a directory.
 func Below(name, dir string) bool {
-	return dir == "/" && name != "/" || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
+	return ok && strings.HasPrefix(rest, "/") && (dir != "/" || name != "/")
 }
 
 // Base is the last part of the path.

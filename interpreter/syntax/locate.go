@@ -3,6 +3,7 @@ package syntax
 import (
 	"bytes"
 	"sort"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -33,10 +34,23 @@ func (l *locator) pos(at int) hcl.Pos {
 	if at == start.Byte {
 		return start
 	}
+	if n := at - start.Byte; plain(l.text[start.Byte:at]) {
+		return hcl.Pos{Line: start.Line, Column: n + 1, Byte: at}
+	}
 	whole := func(data []byte, _ bool) (int, []byte, error) { return len(data), data, nil }
 	scanner := hcl.NewRangeScanner(l.text[start.Byte:at], l.name, whole)
 	scanner.Scan()
 	return hcl.Pos{Line: start.Line, Column: scanner.Range().End.Column, Byte: at}
+}
+
+// plain says that every byte of a text is one character.
+func plain(text []byte) bool {
+	for _, b := range text {
+		if b < ' ' && b != '\t' || b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // span is the range between two offsets.

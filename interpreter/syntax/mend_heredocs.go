@@ -102,12 +102,41 @@ func (m *mender) neverClosed(open []int) *repair {
 		case k+1 < len(open) && opensTemplate(m.tokens[open[k+1]]):
 			return m.unclosedTemplate(tok, m.tokens[open[k+1]])
 		case tok.Type == hclsyntax.TokenOHeredoc:
+			if inner, ok := m.swallowsTag(i); ok {
+				return m.unclosedTemplate(tok, inner)
+			}
 			return m.unclosedHeredoc(tok)
 		case tok.Type == hclsyntax.TokenOQuote:
 			return m.unterminated(tok.Range.Start.Byte)
 		}
 	}
 	return nil
+}
+
+// swallowsTag is the template sequence in the heredoc opened by token i that
+// goes on over the line that would close the heredoc: its } is somebody else's.
+func (m *mender) swallowsTag(i int) (inner hclsyntax.Token, ok bool) {
+	tag := strings.Trim(string(m.tokens[i].Bytes), "<-\n")
+	from := m.tokens[i].Range.End.Byte
+	closer := regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(tag) + `[ \t]*$`).FindIndex(m.text[from:])
+	if closer == nil {
+		return inner, false
+	}
+	depth := 0
+	for _, tok := range m.tokens[i+1:] {
+		if tok.Range.Start.Byte >= from+closer[0] {
+			break
+		}
+		switch {
+		case opensTemplate(tok):
+			if depth++; depth == 1 {
+				inner = tok
+			}
+		case tok.Type == hclsyntax.TokenTemplateSeqEnd:
+			depth--
+		}
+	}
+	return inner, depth > 0
 }
 
 // unclosedHeredoc reports a heredoc without a closing tag, at its opener, and

@@ -35,8 +35,14 @@ write_file_if_changed "a" {
 }
 
 func checkOwnedOverlap(p *lint.Pass) {
+	var removers []*lint.Written
+	for _, o := range p.Written() {
+		if name := o.Step.Type.Name; name == "absent" || name == "symlink" {
+			removers = append(removers, o)
+		}
+	}
 	for _, w := range p.Written() {
-		for _, o := range p.Written() {
+		for _, o := range removers {
 			if o.Step == w.Step || !lint.SamePlace(o.Step, w.Step) || !lint.Below(w.Path, o.Path) || o.Step.Off || w.Step.Off {
 				continue
 			}
