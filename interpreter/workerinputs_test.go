@@ -122,9 +122,11 @@ func TestC65ServerNotWellYet(t *testing.T) {
 	r.must(apply, worker(aclWorker))
 	r.want(inside+"/usr/local/bin/kubectl", "kubectl")
 	r = workerRig(t, aclWorker, ill(func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) }))
-	_, err := r.run(apply, worker(aclWorker))
-	if err == nil || !strings.Contains(err.Error(), "https://dl.k8s.io/v1.34.4/bin/linux/amd64/kubectl") || !strings.Contains(err.Error(), "404") {
-		t.Errorf("error %v", err)
+	for _, do := range []verb{apply, ensure} {
+		_, err := r.run(do, worker(aclWorker))
+		if err == nil || !strings.Contains(err.Error(), "https://dl.k8s.io/v1.34.4/bin/linux/amd64/kubectl") || !strings.Contains(err.Error(), "404") {
+			t.Errorf("error %v", err)
+		}
 	}
 	r.must(ensure, worker(aclWorker))
 }
