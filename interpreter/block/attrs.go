@@ -30,6 +30,10 @@ func (a Attr) MaySecret() Attr { a.Sensitive = true; return a }
 // Starts says that the argument starts or stops something.
 func (a Attr) Starts() Attr { a.Runs = true; return a }
 
+// Labels returns a copy whose value must be the label of a step of that type in
+// the recipe.
+func (a Attr) Labels(typ string) Attr { a.LabelOf = typ; return a }
+
 // Text is a string of any content but NUL.
 func Text(name string) Attr {
 	return Attr{Name: name, Type: cty.String, Grammar: "string", Check: onString(checkNUL)}

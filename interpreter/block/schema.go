@@ -51,6 +51,9 @@ type Attr struct {
 	// Grammar names the kind of value in the documentation: "mode",
 	// "duration", "absolute path", "argv", "unit name", "one of a, b".
 	Grammar string
+	// LabelOf is the block type one of whose labels in the recipe the value
+	// must be.
+	LabelOf string
 	// OneOf lists the only values of a string attribute.
 	OneOf []string
 	// Runs says that the argument starts or stops something; see Type.Runs.

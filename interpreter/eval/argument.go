@@ -146,6 +146,9 @@ func (e *evaluation) known(at *block.Attr, a *hclsyntax.Attribute, path string, 
 	if err == nil && at.Asset {
 		err = e.checkAsset(v)
 	}
+	if err == nil && at.LabelOf != "" {
+		err = e.checkLabel(at.LabelOf, v)
+	}
 	if err != nil {
 		e.refuse(at, a, err, s)
 		return cty.UnknownVal(at.Type)
@@ -241,4 +244,18 @@ func (e *evaluation) checkAsset(v cty.Value) error {
 		return fmt.Errorf("The recipe has no such file: %w.", err)
 	}
 	return nil
+}
+
+// checkLabel says whether the recipe, or one it is part of, has a step of that
+// type and label.
+func (e *evaluation) checkLabel(typ string, v cty.Value) error {
+	if v.IsNull() || v.Type() != cty.String {
+		return nil
+	}
+	var labels []string
+	e.frame.run.root.eachRecipe(func(r *Recipe) { labels = append(labels, r.scope.labels(typ)...) })
+	if slices.Contains(labels, v.AsString()) {
+		return nil
+	}
+	return fmt.Errorf("The recipe has no %s %q; write the label of one.%s", typ, v.AsString(), didYouMean(v.AsString(), labels))
 }

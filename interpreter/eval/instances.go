@@ -14,6 +14,9 @@ type position struct {
 	stage, deferred string
 	// machine is the name of the machine it runs inside of, part the phase.
 	machine, part string
+	// maybe says that, when validating, whether anything here is on is not
+	// known.
+	maybe bool
 }
 
 // evaluate places everything in the recipe, in order.
@@ -46,6 +49,7 @@ func (b bench) on(expr hclsyntax.Expression, at *position) bool {
 		return on
 	}
 	if len(b.frame.run.list) > before || b.frame.run.mode == asValidation {
+		at.maybe = true
 		return true
 	}
 	if at.deferred == "" {

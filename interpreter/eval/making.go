@@ -136,7 +136,7 @@ func (m *making) place(p block.Placed) {
 	}
 	run.placed = append(run.placed, p)
 	if p.Step != nil {
-		run.owns(p)
+		run.owns(p, m.at.maybe)
 	}
 }
 
@@ -161,7 +161,7 @@ func (m *making) stageOf(phase string) string {
 
 // nest evaluates the steps nested in a phase.
 func (m *making) nest(phase *block.Phase) {
-	at := position{owner: m.in, stage: m.stageOf(phase.Name), deferred: m.p.Deferred, part: phase.Name}
+	at := position{owner: m.in, stage: m.stageOf(phase.Name), deferred: m.p.Deferred, part: phase.Name, maybe: m.at.maybe}
 	if at.deferred != "" {
 		at.deferred = m.in.step.address() + " is deferred: " + m.p.Deferred
 	}

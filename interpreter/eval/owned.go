@@ -18,10 +18,13 @@ type ownedThing struct {
 	rng     hcl.Range
 	// kind and name are the parts of the key, machine what it is inside of.
 	kind, name, machine string
+	// maybe says that whether the step is on is not known.
+	maybe bool
 }
 
-// owns notes what a step owns, and reports what another owns already.
-func (run *run) owns(p block.Placed) {
+// owns notes what a step owns, and reports what another owns already. Of two
+// that may not both be on nothing is reported.
+func (run *run) owns(p block.Placed, maybe bool) {
 	seen := map[string]bool{}
 	for _, o := range p.Step.Owns() {
 		key := o.Key().On(p.Machine)
@@ -31,12 +34,12 @@ func (run *run) owns(p block.Placed) {
 		switch {
 		case seen[text]:
 			run.errorf(p.Range, "Owned twice", "%s owns %s twice. Give each part a name of its own.", p.Address, text)
-		case taken && had.address != p.Address:
+		case taken && had.address != p.Address && !maybe && !had.maybe:
 			run.errorf(p.Range, "Owned twice", "%s owns %s, and so does %s at %s. Remove one of them, or give one another name.", p.Address, text, had.address, where(had.rng))
 		}
 		seen[text] = true
-		if !taken {
-			run.owned[text] = ownedThing{p.Address, p.Range, key.Kind(), key.Name(), machine}
+		if !taken || had.maybe && !maybe {
+			run.owned[text] = ownedThing{p.Address, p.Range, key.Kind(), key.Name(), machine, maybe}
 		}
 	}
 }

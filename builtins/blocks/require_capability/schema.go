@@ -27,7 +27,7 @@ func schema() block.Schema {
 			block.AbsPath("writable").Says("A directory that must be there or can be made: its nearest existing ancestor is on a writable mount."),
 			block.AbsPath("executable_from").Says("A directory whose mount must allow programs to be run from it."),
 			address,
-			block.Text("owner").Says("With `free_address`: the label of an `nspawn_machine` of this recipe whose processes may listen there."),
+			block.Text("owner").Labels("nspawn_machine").Says("With `free_address`: the label of an `nspawn_machine` of this recipe whose processes may listen there."),
 			block.URL("reachable").Says("A URL that must answer; any answer below 500 will do."),
 			block.Text("ca_certificate").Says("With `reachable`: the certificates to trust, as PEM text or as the absolute path of a file on the host."),
 			image,
