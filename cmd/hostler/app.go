@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -22,6 +24,9 @@ type app struct {
 	files  map[string]*hcl.File
 	// found are warnings about the recipe that was loaded.
 	found hcl.Diagnostics
+	// misnamed is the fault of a help that was asked for a command that does
+	// not exist.
+	misnamed error
 	// reported says that the fault was part of what the command wrote.
 	reported bool
 }
@@ -51,6 +56,7 @@ func (a *app) command() *cobra.Command {
 			return c.Help()
 		},
 	}
+	root.SetHelpFunc(a.helpOr(root.HelpFunc()))
 	root.SetOut(a.out.W)
 	root.SetErr(a.err.W)
 	root.SetFlagErrorFunc(flagFault)
@@ -59,6 +65,17 @@ func (a *app) command() *cobra.Command {
 	root.SetHelpCommand(a.helpCommand(root))
 	a.addCommands(root)
 	return root
+}
+
+// helpOr shows help, but for a command that does not exist.
+func (a *app) helpOr(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(c *cobra.Command, args []string) {
+		if name := c.Flags().Arg(0); !c.HasParent() && name != "" {
+			a.misnamed = unknownCommand(c, name)
+			return
+		}
+		help(c, args)
+	}
 }
 
 func (a *app) addCommands(root *cobra.Command) {
@@ -143,10 +160,27 @@ func (a *app) sources() map[string]*hcl.File {
 
 // diagnose shows diagnostics with the lines they are about.
 func (a *app) diagnose(diags hcl.Diagnostics) {
-	w := hcl.NewDiagnosticTextWriter(a.err.W, a.sources(), uint(a.width), a.pen(a.err).Color)
+	w := hcl.NewDiagnosticTextWriter(a.err.W, quotable(a.sources()), uint(a.width), a.pen(a.err).Color)
 	if err := w.WriteDiagnostics(diags); err != nil {
 		fmt.Fprintf(a.err.W, "hostler: write diagnostics: %v\n", err)
 	}
+}
+
+// quotedLine is the longest line, in bytes, that is shown with a diagnostic
+// about it.
+const quotedLine = 4096
+
+// quotable leaves out the files with lines that nobody could read.
+func quotable(files map[string]*hcl.File) map[string]*hcl.File {
+	maps.DeleteFunc(files, func(_ string, f *hcl.File) bool {
+		for line := range bytes.Lines(f.Bytes) {
+			if len(line) > quotedLine {
+				return true
+			}
+		}
+		return false
+	})
+	return files
 }
 
 func example(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

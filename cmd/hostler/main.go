@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -21,7 +22,8 @@ func run(args []string, std streams) int {
 	a := &app{streams: std}
 	root := a.command()
 	root.SetArgs(spelled(args))
-	return a.exit(root.ExecuteContext(ctx), cause())
+	err := root.ExecuteContext(ctx)
+	return a.exit(errors.Join(err, a.misnamed), cause())
 }
 
 // interruptible is a context that ends with an interrupt; cause then tells

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 )
 
@@ -47,12 +49,21 @@ func MakeDir(f Files, dir string, a Access) error {
 		mode = a.Mode
 	}
 	if err := f.Mkdir(dir, FileMode(mode)); err != nil {
-		return explain(err)
+		return dangling(f, dir, explain(err))
 	}
 	if err := SetAccess(f, dir, a); err != nil {
 		return err
 	}
 	return SyncDir(f, path.Dir(dir))
+}
+
+// dangling explains why a directory cannot be made where a link to nothing is.
+func dangling(f Files, dir string, err error) error {
+	target, readErr := f.ReadlinkIfPossible(dir)
+	if !errors.Is(err, fs.ErrExist) || readErr != nil {
+		return err
+	}
+	return fmt.Errorf("%s is a link to %s, and there is no such directory: make it, or remove the link: %w", dir, target, err)
 }
 
 // SetAccess gives an existing file or directory that is no link exactly the

@@ -64,6 +64,9 @@ func (e *HeldError) Error() string {
 	if e.Holder == nil {
 		return fmt.Sprintf("another run holds the installation lock %s", e.Path)
 	}
+	if e.Holder.Since.IsZero() {
+		return fmt.Sprintf("another run holds the installation lock %s: process %d (%s)", e.Path, e.Holder.PID, e.Holder.Command)
+	}
 	return fmt.Sprintf("another run holds the installation lock %s: process %d (%s) since %s",
 		e.Path, e.Holder.PID, e.Holder.Command, e.Holder.Since.UTC().Format(time.RFC3339))
 }

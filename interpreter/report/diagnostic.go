@@ -89,6 +89,9 @@ func RangeOf(r hcl.Range) *Range {
 	return &Range{Filename: r.Filename, Start: pos(r.Start), End: pos(r.End)}
 }
 
+// snippetLine is the longest line, in bytes, that is quoted.
+const snippetLine = 4096
+
 func snippet(r hcl.Range, file *hcl.File) *Snippet {
 	if file == nil || r.Start.Line < 1 {
 		return nil
@@ -98,6 +101,9 @@ func snippet(r hcl.Range, file *hcl.File) *Snippet {
 		return nil
 	}
 	code := strings.TrimSuffix(lines[r.Start.Line-1], "\r")
+	if len(code) > snippetLine {
+		return nil
+	}
 	start := byteColumn(code, r.Start.Column)
 	end := len(code)
 	if r.End.Line == r.Start.Line {

@@ -3,6 +3,7 @@ package hosttest
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -143,13 +144,22 @@ func held(t *testing.T, l host.Locks, mode host.LockMode) *host.HeldError {
 	return e
 }
 
+// described says that a holder is the one that took the lock.
+func described(h host.Holder) bool {
+	want := holder()
+	return h.PID == want.PID && h.Command == want.Command && h.Since.Equal(want.Since)
+}
+
+// seen says that a holder is what the kernel tells of this process.
+func seen(h host.Holder) bool { return h.PID == os.Getpid() && h.Command != "" && h.Since.IsZero() }
+
 func lockExclusive(t *testing.T, l host.Locks) {
 	for range 2 {
 		release := acquire(t, l, host.LockExclusive)
 		for _, mode := range []host.LockMode{host.LockExclusive, host.LockShared} {
 			e := held(t, l, mode)
-			if e.Holder != nil && (e.Holder.PID != 4711 || e.Holder.Command != "hostler apply" || !e.Holder.Since.Equal(holder().Since)) {
-				t.Errorf("held by %+v, want %+v", *e.Holder, holder())
+			if h := e.Holder; h != nil && !described(*h) && !seen(*h) {
+				t.Errorf("held by %+v, want %+v or this process", *h, holder())
 			}
 		}
 		for range 2 {

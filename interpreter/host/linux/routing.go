@@ -19,8 +19,10 @@ var _ host.Routing = network{}
 const metricIPv6 = 1024
 
 // routeTypes are the types of routes that a host.Route can be.
-var routeTypes = map[int]string{
-	unix.RTN_UNICAST: "", unix.RTN_BLACKHOLE: "blackhole", unix.RTN_UNREACHABLE: "unreachable", unix.RTN_PROHIBIT: "prohibit",
+func routeTypes() map[int]string {
+	return map[int]string{
+		unix.RTN_UNICAST: "", unix.RTN_BLACKHOLE: "blackhole", unix.RTN_UNREACHABLE: "unreachable", unix.RTN_PROHIBIT: "prohibit",
+	}
 }
 
 // Addresses lists the addresses of a link, but for link-local IPv6 ones.
@@ -56,8 +58,9 @@ func (n network) Routes(ctx context.Context, table int) (list []host.Route, err 
 		}
 		return eachFamily(func(family host.Family, number int) error {
 			all, err := routes(h, number, table)
+			types := routeTypes()
 			for _, r := range all {
-				kind, known := routeTypes[r.Type]
+				kind, known := types[r.Type]
 				if r.Table == table && known {
 					list = append(list, routeState(family, kind, names, r))
 				}
@@ -210,7 +213,7 @@ func (n network) route(ctx context.Context, r host.Route, do func(*netlink.Handl
 		return fmt.Errorf("route %s: %w", r.To, err)
 	}
 	route := &netlink.Route{Family: familyNumber(r.Family), Table: r.Table, Dst: dst, Priority: r.Metric}
-	for number, name := range routeTypes {
+	for number, name := range routeTypes() {
 		if name == r.Type {
 			route.Type = number
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // locks locks the root directory itself, so that no lock file is left in an
-// image. There is no place for the holder's description: host.HeldError has
-// none.
+// image. There is no place for the holder's description: who holds it, the
+// kernel tells.
 type locks struct {
 	files *treefs.FS
 	root  string
@@ -31,7 +31,7 @@ func (l locks) Acquire(ctx context.Context, mode host.LockMode, _ host.Holder) (
 		return nil, fmt.Errorf("locking the offline root %s: %w", l.root, err)
 	}
 	if err := flock(dir, mode); err != nil {
-		return nil, errors.Join(l.explain(err), dir.Close())
+		return nil, errors.Join(l.explain(dir, err), dir.Close())
 	}
 	// The lock goes with the last descriptor of the open directory.
 	return sync.OnceValue(dir.Close), nil
@@ -53,9 +53,9 @@ func flock(dir afero.File, mode host.LockMode) error {
 	}
 }
 
-func (l locks) explain(err error) error {
+func (l locks) explain(dir afero.File, err error) error {
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return &host.HeldError{Path: l.root}
+		return &host.HeldError{Path: l.root, Holder: holder(dir)}
 	}
 	return fmt.Errorf("locking the offline root %s: %w", l.root, err)
 }

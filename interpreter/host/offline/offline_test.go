@@ -1,6 +1,7 @@
 package offline_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,8 +91,10 @@ func TestLockIsOnTheDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Locks.Acquire(t.Context(), host.LockShared, host.Holder{}); err == nil || !strings.Contains(err.Error(), dir) {
-		t.Errorf("a second host on the same root: %v, want an error that names %s", err, dir)
+	_, err = other.Locks.Acquire(t.Context(), host.LockShared, host.Holder{})
+	held, ok := errors.AsType[*host.HeldError](err)
+	if !ok || held.Path != dir || held.Holder == nil || held.Holder.PID != os.Getpid() || held.Holder.Command != filepath.Base(os.Args[0]) {
+		t.Errorf("a second host on the same root: %v, want an error that names %s and this process", err, dir)
 	}
 	flock := exec.Command("flock", "--nonblock", dir, "true")
 	if err := flock.Run(); flock.ProcessState.ExitCode() != 1 {
