@@ -3,10 +3,13 @@ package interpreter
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/delivery"
 	"hostler/interpreter/record"
+	"hostler/interpreter/thing"
 )
 
 // Installation is what the record says of a host.
@@ -55,4 +58,66 @@ func (in *Interpreter) Hold(ctx context.Context, wait time.Duration, fn func(Ins
 func isNewer(err error) bool {
 	_, newer := errors.AsType[*block.NewerError](err)
 	return newer
+}
+
+// UnfinishedError says that an installation is not complete.
+type UnfinishedError struct{ Phase string }
+
+func (e *UnfinishedError) Error() string { return "the installation is " + e.Phase + ", not complete" }
+
+func (r *run) unfinished() error {
+	i, err := r.Standing(context.Background())
+	switch {
+	case err != nil:
+		return err
+	case i.Phase == "unreadable":
+		return &record.RefusedError{Reason: "who owns this host cannot be told: " + i.Err.Error(), Advice: "nothing was changed"}
+	}
+	return &UnfinishedError{i.Phase}
+}
+
+func isUnfinished(err error) bool {
+	_, unfinished := errors.AsType[*UnfinishedError](err)
+	return unfinished
+}
+
+// Watched is what of an installation can be watched on the host: what is inside
+// machines is not among it.
+type Watched struct {
+	// Paths are files, links and directories, in order.
+	Paths []string
+	// Units are those whose state is owned, and those of owned machines.
+	Units []string
+}
+
+// Watched lists what is owned.
+func (in *Interpreter) Watched(ctx context.Context) (Watched, error) {
+	var w Watched
+	rec, err := record.NewStore(in.Host, in.Rand).Load(ctx)
+	if err != nil {
+		return w, err
+	}
+	for _, c := range rec.Claims {
+		machine, _ := c.Thing.Machine()
+		switch kind, name := c.Thing.Kind(), c.Thing.Name(); {
+		case machine != "" || c.Step == nil:
+		case kind == "path":
+			w.Paths = append(w.Paths, name)
+		case kind == "machine":
+			w.Units = append(w.Units, thing.MachineUnit(name))
+		case kind == "unit-active" && !slices.Contains(delivery.Units(), name):
+			w.Units = append(w.Units, name)
+		case kind == "unit-enabled":
+			links, err := thing.EnablingLinks(in.Host.Files, name)
+			if err != nil {
+				return w, err
+			}
+			w.Paths = append(w.Paths, links...)
+		}
+	}
+	w.Paths = append(w.Paths, record.File) // another run may change what is owned
+	slices.Sort(w.Paths)
+	slices.Sort(w.Units)
+	w.Paths, w.Units = slices.Compact(w.Paths), slices.Compact(w.Units)
+	return w, nil
 }

@@ -75,6 +75,13 @@ type Request struct {
 	// AllowDestroy lets a recipe that does not name a running machine any more
 	// stop and remove it.
 	AllowDestroy bool
+	// Resident is a run of the daemon's: it goes on only if the installation is
+	// complete, else with an *UnfinishedError, and leaves no note of a run that
+	// found nothing to do.
+	Resident bool
+	// Leave says why a step that needs a change is left as it is, "" where it
+	// is not; nil: none is.
+	Leave func(address string) string
 	// Force lets a reset without a record remove what it cannot prove is
 	// ours.
 	Force bool
@@ -143,7 +150,12 @@ func (in *Interpreter) Apply(ctx context.Context, req Request) (Outcome, error) 
 // Ensure is what runs at every boot: it installs, continues, or verifies and
 // repairs what was applied.
 func (in *Interpreter) Ensure(ctx context.Context, req Request) (Outcome, error) {
-	return in.exclusive(ctx, req, func(ctx context.Context, r *run) error { return r.admit(ctx, record.Ensure, req) })
+	return in.exclusive(ctx, req, func(ctx context.Context, r *run) error {
+		if req.Resident && (r.rec == nil || r.rec.Phase != record.Complete) {
+			return r.unfinished()
+		}
+		return r.admit(ctx, record.Ensure, req)
+	})
 }
 
 // Plan is Apply on a shadow of the host.

@@ -10,22 +10,39 @@ import (
 	"hostler/interpreter/record"
 )
 
+// DaemonCommand is how the daemon describes itself to others who want the
+// lock. It holds it for a moment, again and again: everybody waits so long for
+// it.
+const (
+	DaemonCommand  = "hostler daemon"
+	daemonPatience = 30 * time.Second
+)
+
 // lockPoll is how often a lock that is held is tried again.
 const lockPoll = 250 * time.Millisecond
 
 func (in *Interpreter) lock(ctx context.Context, wait time.Duration) (func() error, error) {
 	holder := in.Holder
 	holder.Since = in.Host.Clock.Now()
-	until := in.Host.Clock.Now().Add(wait)
+	began := in.Host.Clock.Now()
 	for {
 		release, err := in.Host.Locks.Acquire(ctx, host.LockExclusive, holder)
-		if _, held := errors.AsType[*host.HeldError](err); !held || !in.Host.Clock.Now().Before(until) {
+		held, ok := errors.AsType[*host.HeldError](err)
+		if !ok || in.Host.Clock.Now().Sub(began) >= patience(held, wait) {
 			return release, err
 		}
 		if err := in.Host.Clock.Sleep(ctx, lockPoll); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// patience is how long to wait for whoever holds the lock.
+func patience(held *host.HeldError, wait time.Duration) time.Duration {
+	if held.Holder != nil && held.Holder.Command == DaemonCommand {
+		return max(wait, daemonPatience)
+	}
+	return wait
 }
 
 // open reads facts, record and key.

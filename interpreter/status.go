@@ -110,6 +110,9 @@ func (r *run) lastRun(context.Context) (*LastRun, error) {
 // note describes this run for status, until the next boot. A refusal leaves
 // the note of the run before it; a note that cannot be written fails nothing.
 func (r *run) note(began time.Time, err error) {
+	if r.req.Resident && (err == nil && r.out.Changed == 0 || isUnfinished(err)) {
+		return
+	}
 	if _, edited := errors.AsType[*walk.EditedError](err); !r.host.Identity.Live || edited || err != nil && !r.walked {
 		return
 	}

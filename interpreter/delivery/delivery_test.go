@@ -59,7 +59,7 @@ func TestBootUnitLines(t *testing.T) {
 func TestR109StandingDownIsNamedTwice(t *testing.T) {
 	text := DaemonText("/opt/h")
 	for _, want := range []string{
-		"\nSuccessExitStatus=69\n", "\nRestartPreventExitStatus=69\n", "\nRestart=always\n", "\nOnFailure=hostler-recovery.service\n",
+		"\nSuccessExitStatus=69\n", "\nRestartPreventExitStatus=69 73\n", "\nRestart=always\n", "\nOnFailure=hostler-recovery.service\n",
 		"\nStartLimitIntervalSec=60\nStartLimitBurst=3\n", "\nExecStart=/opt/h/bin/hostler-current daemon\n",
 	} {
 		if !strings.Contains(text, want) {

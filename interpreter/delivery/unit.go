@@ -113,7 +113,7 @@ ExecStart=%s daemon
 Restart=always
 RestartSec=10s
 SuccessExitStatus=69
-RestartPreventExitStatus=69
+RestartPreventExitStatus=69 73
 WatchdogSec=2min
 
 [Install]

@@ -42,6 +42,12 @@ type Event struct {
 	Warning  block.Warning
 }
 
+// Warned tells one warning from another.
+type Warned struct{ Address, Summary, Detail string }
+
+// Warned is what the event warns of.
+func (e Event) Warned() Warned { return Warned{e.Address, e.Warning.Summary, e.Warning.Detail} }
+
 func (w *walker) emit(e Event) {
 	if w.Emit == nil {
 		return

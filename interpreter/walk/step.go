@@ -47,6 +47,12 @@ func (w *walker) advance(ctx context.Context, p *block.Placed) (block.Change, er
 		}
 		return w.unchanged(change), w.discharge(ctx, p)
 	}
+	if w.Leave != nil {
+		if why := w.Leave(p.Address); why != "" {
+			w.warn(p, block.Warning{Summary: "Left as it is", Detail: change.Reason + "; " + why})
+			return w.unchanged(block.Change{Action: block.ActionNone, Reason: why, Pending: change.Pending, Deferred: change.Deferred}), nil
+		}
+	}
 	leave, err := w.drift(ctx, p, in.Look)
 	if err != nil {
 		return change, err

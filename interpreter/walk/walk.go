@@ -69,6 +69,9 @@ type Input struct {
 	Salvage bool
 	// OwnUnit is the unit this process runs in, "" if none.
 	OwnUnit string
+	// Leave says why a step that needs a change is left as it is, "" where it
+	// is not; nil: none is.
+	Leave func(address string) string
 	// First are units that a reset takes away before all else: those that
 	// could start us again.
 	First []string
