@@ -3,6 +3,7 @@ package interpreter_test
 import (
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,7 +120,16 @@ var inputs = map[string][]string{
 	"../recipes/debian/12/nspawn-worker": {"rootfs_image=/srv/one.tar", "nameservers=[\"192.0.2.53\"]"},
 	"../examples/build-host":             {"image=/srv/one.tar"},
 	"../examples/metrics-site":           {"site=west-2", "token=secret"},
+	"../examples/overlay-site":           {exampleToken, exampleImage, "pool=build"},
+	"../examples/air-gapped":             {exampleToken, exampleImage, workerDigests()},
+	"../examples/gpu-site":               {exampleToken, exampleImage, "gpu=h100"},
+	"../examples/two-slots":              {exampleToken, exampleImage},
 }
+
+const (
+	exampleToken = "bootstrap_token=abcdef.0123456789abcdef"
+	exampleImage = "rootfs_image=/srv/node.tar"
+)
 
 func shippedAs(t testing.TB, dir string) scenario {
 	if filepath.Base(dir) == "kubernetes-worker" {
@@ -129,7 +139,7 @@ func shippedAs(t testing.TB, dir string) scenario {
 	if !ok {
 		t.Errorf("%s: there are no inputs for it in laws_test.go", dir)
 	}
-	return scenario{
+	s := scenario{
 		name: filepath.Base(dir), opts: kitchen, crash: 31, power: 83, errno: 311,
 		v1: given{vars: vars, open: func(r *rig) interpreter.Request {
 			src, err := eval.Open(dir)
@@ -137,6 +147,10 @@ func shippedAs(t testing.TB, dir string) scenario {
 			return r.load(src, eval.StandardLoader{Shipped: recipes.Open})
 		}},
 	}
+	if slices.Contains(vars, exampleImage) { // a worker in it, whose runs go wrong elsewhere
+		s.opts, s.crash = workerHost(dir), 0
+	}
+	return s
 }
 
 // kitchen is a Debian 12 with everything that the recipes in the tree ask for.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -76,7 +77,7 @@ func workerHost(dir string) func(testing.TB) memory.Options {
 		}
 		o := memory.Options{
 			OSRelease:   string(osRelease),
-			Executables: []string{"/usr/sbin/nft", "machinectl"},
+			Executables: []string{"/usr/sbin/nft", "machinectl", "nvidia-smi"},
 			Files: map[string]memory.File{
 				"/srv/node.tar":            {Content: image(t, map[string]string{"var/lib/kubelet/kubeconfig": "kind: Config\n", "etc/resolv.conf": "", "etc/hostname": "image\n"})},
 				"/etc/fstab":               {Content: "/dev/sda1 / ext4 defaults 0 1\n/dev/sdb1 none swap sw 0 0\n"},
@@ -95,12 +96,12 @@ func workerHost(dir string) func(testing.TB) memory.Options {
 			Kernel:  memory.Kernel{Sysctl: workerKernel(), Modules: map[string]bool{"overlay": false, "br_netfilter": false}, Swaps: []string{"/dev/sdb1"}},
 			Network: memory.Network{HTTP: workerNetwork(t)},
 		}
-		switch strings.Split(filepath.ToSlash(dir), "/")[2] {
-		case "debian", "ubuntu":
+		switch id := string(osRelease); {
+		case strings.Contains(id, "ID=ubuntu") || strings.Contains(id, "ID=debian"):
 			o.Executables = append(o.Executables, "apt-get")
-		case "azure-linux":
+		case strings.Contains(id, "ID=azurelinux") && !strings.Contains(id, "VARIANT_ID="):
 			o.Executables = append(o.Executables, "tdnf", "rpm")
-		case "fedora-coreos":
+		case strings.Contains(id, "ID=fedora"):
 			o.ReadOnly = []string{"/usr"}
 			o.Files["/usr/local"], o.Files["/var/usrlocal/bin"] = memory.File{Link: "../var/usrlocal"}, memory.File{Dir: true}
 		default:
@@ -111,7 +112,7 @@ func workerHost(dir string) func(testing.TB) memory.Options {
 }
 
 func workerKernel() map[string]string {
-	all := map[string]string{}
+	all := map[string]string{"vm.max_map_count": "65530"}
 	for _, key := range strings.Fields(`kernel.keys.root_maxbytes kernel.keys.root_maxkeys kernel.panic kernel.panic_on_oops
 		net.bridge.bridge-nf-call-ip6tables net.bridge.bridge-nf-call-iptables net.ipv4.conf.all.rp_filter net.ipv4.conf.all.src_valid_mark
 		net.ipv4.conf.default.rp_filter net.ipv4.conf.default.src_valid_mark net.ipv4.ip_forward vm.overcommit_memory vm.panic_on_oom`) {
@@ -153,6 +154,9 @@ var workerPrograms = sync.OnceValue(func() map[string]string {
 func workerNetwork(testing.TB) map[string]http.Handler {
 	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := workerPrograms()[r.Host+r.URL.Path]
+		if r.Host == "mirror.example.com" {
+			text, ok = mirrored(path.Base(r.URL.Path))
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -160,9 +164,35 @@ func workerNetwork(testing.TB) map[string]http.Handler {
 		_, _ = w.Write([]byte(text))
 	})
 	return map[string]http.Handler{
-		"dl.k8s.io": serve, "github.com": serve,
+		"dl.k8s.io": serve, "github.com": serve, "mirror.example.com": serve,
 		"api.example.com:6443": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }),
 	}
+}
+
+// mirrored is a program by the name of its file alone.
+func mirrored(name string) (text string, ok bool) {
+	if name == "crictl-1.34.0-amd64.tar.gz" {
+		name = "crictl-v1.34.0-linux-amd64.tar.gz"
+	}
+	for address, text := range workerPrograms() {
+		if path.Base(address) == name {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// workerDigests are the digests of the programs, as an input.
+func workerDigests() string {
+	var b strings.Builder
+	for name, file := range map[string]string{
+		"kubelet": "kubelet", "kubectl": "kubectl", "kube-proxy": "kube-proxy", "containerd": "containerd-2.1.8-linux-amd64.tar.gz", "runc": "runc.amd64",
+		"cni": "cni-plugins-linux-amd64-v1.5.1.tgz", "crictl": "crictl-v1.34.0-linux-amd64.tar.gz",
+	} {
+		text, _ := mirrored(file)
+		fmt.Fprintf(&b, "%s = %q\n", name, digestOf(text))
+	}
+	return "digests={\n" + b.String() + "}"
 }
 
 func archive(files map[string]string) string {

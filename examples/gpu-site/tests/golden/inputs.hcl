@@ -1,0 +1,3 @@
+bootstrap_token = "abcdef.0123456789abcdef"
+rootfs_image    = "oci-layout:/srv/worker-image"
+gpu             = "h100"

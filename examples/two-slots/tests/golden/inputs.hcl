@@ -1,0 +1,2 @@
+bootstrap_token = "abcdef.0123456789abcdef"
+rootfs_image    = "oci-layout:/srv/worker-image"
