@@ -39,6 +39,9 @@ type Interpreter struct {
 	Host       host.Host
 	// Rand is where ids and keys come from.
 	Rand io.Reader
+	// Ahead lets what later steps need from the network be fetched while
+	// earlier ones run.
+	Ahead bool
 	// Emit receives the events of every walk; nil drops them.
 	Emit func(walk.Event)
 	// Attend makes the attendant of a run that begins; nil is none. Runs on a

@@ -39,7 +39,7 @@ func (a *app) open(ctx context.Context, command string) (host.Host, func() error
 // interpreter is the interpreter on a host.
 func (a *app) interpreter(h host.Host, command string) *interpreter.Interpreter {
 	return &interpreter.Interpreter{
-		Vocabulary: builtins.Vocabulary(), Host: h, Rand: rand.Reader, OwnUnit: linux.OwnUnit(),
+		Vocabulary: builtins.Vocabulary(), Host: h, Rand: rand.Reader, OwnUnit: linux.OwnUnit(), Ahead: true,
 		Program: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
 		Holder:  host.Holder{PID: os.Getpid(), Command: "hostler " + command},
 		Attend:  operate.Attend(h, version),

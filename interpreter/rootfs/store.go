@@ -23,13 +23,47 @@ import (
 type Store struct {
 	files host.Files
 	dir   string
-	mu    sync.Mutex
-	busy  map[string]*sync.Mutex // by digest
+	locks locks
+}
+
+// locks keeps users of a store apart, by digest.
+type locks interface {
+	Lock(name string) (unlock func())
+}
+
+// ownLocks are those of a store that nobody else has.
+type ownLocks struct {
+	mu   sync.Mutex
+	busy map[string]*sync.Mutex
+}
+
+// Lock waits for a digest.
+func (l *ownLocks) Lock(digest string) (unlock func()) {
+	l.mu.Lock()
+	one := l.busy[digest]
+	if one == nil {
+		one = &sync.Mutex{}
+		l.busy[digest] = one
+	}
+	l.mu.Unlock()
+	one.Lock()
+	return one.Unlock
 }
 
 // NewStore returns the store in a directory, which is made when first needed.
 func NewStore(f host.Files, dir string) *Store {
-	return &Store{files: f, dir: path.Join(dir, "sha256"), busy: map[string]*sync.Mutex{}}
+	return &Store{files: f, dir: path.Join(dir, "sha256"), locks: &ownLocks{busy: map[string]*sync.Mutex{}}}
+}
+
+// Shared returns a view of the store that uses the locks of others who have a
+// store in the same directory; nil locks change nothing.
+func (s *Store) Shared(l interface {
+	Lock(name string) (unlock func())
+}) *Store {
+	if l == nil {
+		return s
+	}
+	return &Store{files: s.files, dir: s.dir, locks: l}
 }
 
 // partialSuffix is on the names of blobs that are not whole.
@@ -40,17 +74,7 @@ func (s *Store) path(digest string) string {
 }
 
 // lock keeps others from fetching the same blob.
-func (s *Store) lock(digest string) (unlock func()) {
-	s.mu.Lock()
-	one := s.busy[digest]
-	if one == nil {
-		one = &sync.Mutex{}
-		s.busy[digest] = one
-	}
-	s.mu.Unlock()
-	one.Lock()
-	return one.Unlock
-}
+func (s *Store) lock(digest string) (unlock func()) { return s.locks.Lock(digest) }
 
 func (s *Store) has(digest string) (bool, error) {
 	info, err := host.Lstat(s.files, s.path(digest))

@@ -20,6 +20,11 @@ func (w *walker) place(ctx context.Context, p *block.Placed) (block.Do, error) {
 	if err != nil {
 		return block.Do{}, err
 	}
+	return w.at(p, h), nil
+}
+
+// at is what a step on a host may look at and do.
+func (w *walker) at(p *block.Placed, h host.Host) block.Do {
 	outer := w.outer()
 	look := block.Look{
 		View: h.View(), Outer: outer.View(), Debts: w.debtsOf(p), Keyed: w.Keyed, OwnUnit: w.OwnUnit, Slots: w.slots,
@@ -29,12 +34,12 @@ func (w *walker) place(ctx context.Context, p *block.Placed) (block.Do, error) {
 		look.Built = &built
 	}
 	return block.Do{
-		Look: look, Host: h, OuterHost: outer, Keep: w.Store.Backups(), Cache: record.CacheDir,
+		Look: look, Host: h, OuterHost: outer, Keep: w.Store.Backups(), Cache: record.CacheDir, Locks: &w.locks,
 		Program:  w.Program,
 		Progress: func(pr block.Progress) { w.progress(p, pr) },
 		Warn:     func(warning block.Warning) { w.warn(p, warning) },
 		Build:    func(ctx context.Context, b block.Built) error { return w.build(ctx, p, b) },
-	}, nil
+	}
 }
 
 // build notes what a machine was built from, under the address of its step.

@@ -53,6 +53,9 @@ type Input struct {
 	Emit func(Event)
 	// Shadow says that Host is a shadow: what cannot be foreseen is no fault.
 	Shadow bool
+	// Ahead says that what later steps need from the network may be fetched
+	// while earlier ones run.
+	Ahead bool
 	// Survey says that drift is to be found and not to be judged: where the
 	// recipe says hold, the walk goes on.
 	Survey bool
@@ -110,6 +113,7 @@ type Drift struct {
 // Drive drives the host to the desired steps.
 func Drive(ctx context.Context, in Input) (Result, error) {
 	w := newWalker(in)
+	defer w.endAhead()
 	err := w.start(ctx)
 	if err == nil {
 		err = w.prune(ctx)
@@ -150,6 +154,9 @@ type walker struct {
 	// run, fresh which things were found absent then.
 	captured map[scope]bool
 	fresh    map[thing.Key]bool
+	// locks keep fetches of one blob apart; fetching is what goes on ahead.
+	locks    namedLocks
+	fetching *ahead
 	// resuming says that an earlier run may have died on its way.
 	resuming bool
 	// begun says that the record is durable, unsaved that it changed since.

@@ -198,3 +198,13 @@ func (s *site) eventually(what string, holds func() bool) {
 	}
 	s.t.Fatalf("not within 30 s: %s", what)
 }
+
+// holds runs lines of shell, each in a shell of its own, that must all succeed.
+func (s *site) holds(what, script string) {
+	s.t.Helper()
+	const each = `while IFS= read -r line; do sh -c "$line" >/tmp/holds 2>&1 </dev/null || { echo "$line"; cat /tmp/holds; }; done`
+	lines := strings.NewReplacer("; ", "\n", "\t", "").Replace(script) + "\n"
+	if res := s.ExecInput([]byte(lines), "sh", "-c", each); res.Code != 0 || res.Stdout != "" {
+		s.t.Errorf("%s: these fail:\n%s", what, res)
+	}
+}

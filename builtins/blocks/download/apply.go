@@ -58,7 +58,7 @@ func foresee(f host.Files, p plan, source string) bool {
 // bring fetches the blob, puts the files that differ in place, and keeps what
 // it was resolved to.
 func (s *step) bring(ctx context.Context, do block.Do, p *plan) error {
-	store := rootfs.NewStore(do.OuterHost.Files, do.Cache)
+	store := rootfs.NewStore(do.OuterHost.Files, do.Cache).Shared(do.Locks)
 	blob, err := s.fetch(ctx, do, store, p.known.Blob)
 	if err != nil {
 		return err
@@ -97,13 +97,8 @@ func (s *step) fetch(ctx context.Context, do block.Do, store *rootfs.Store, blob
 	if s.holes {
 		return "", block.ErrNeedsInput
 	}
-	d := rootfs.Download{
-		MaxBytes: s.args.MaxBytes, Store: store, Transport: do.OuterHost.Network.Transport(), Clock: do.OuterHost.Clock,
-		Progress: func(done int64) { do.Progress(block.Progress{What: "download", Name: s.name(), Done: done}) },
-	}
-	if s.args.Authorization != nil {
-		d.Authorization = *s.args.Authorization
-	}
+	d := s.transfer(do, store)
+	d.Progress = func(done int64) { do.Progress(block.Progress{What: "download", Name: s.name(), Done: done}) }
 	blob, err := s.download(ctx, d)
 	if err == nil {
 		return blob, nil
@@ -117,6 +112,40 @@ func (s *step) fetch(ctx context.Context, do block.Do, store *rootfs.Store, blob
 		return "", &block.PassingError{Class: block.FaultNetwork, Err: err}
 	}
 	return "", err
+}
+
+func (s *step) transfer(do block.Do, store *rootfs.Store) rootfs.Download {
+	d := rootfs.Download{MaxBytes: s.args.MaxBytes, Store: store, Transport: do.OuterHost.Network.Transport(), Clock: do.OuterHost.Clock}
+	if s.args.Authorization != nil {
+		d.Authorization = *s.args.Authorization
+	}
+	return d
+}
+
+// Ahead fetches what is going to be put in place. What is not known by a digest
+// waits for its turn: it would be fetched twice.
+func (s *step) Ahead(ctx context.Context, in block.Do) (func(context.Context) error, error) {
+	if s.holes || s.args.Mutable {
+		return nil, nil
+	}
+	blob := ""
+	if in.View.Files != nil {
+		p, err := s.plan(ctx, in.Look)
+		if err != nil || !p.writes() {
+			return nil, err
+		}
+		blob = p.known.Blob
+	}
+	store := rootfs.NewStore(in.OuterHost.Files, in.Cache).Shared(in.Locks)
+	if blob != "" {
+		if there, err := store.Has(blob); err != nil || there {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context) error {
+		_, err := s.download(ctx, s.transfer(in, store))
+		return err
+	}, nil
 }
 
 // maxSum bounds a text of checksums: those of a release with many files, and a

@@ -59,11 +59,31 @@ func (s *rootfsStep) source(do block.Do) rootfs.Source {
 		return src
 	}
 	src.CA = s.ca
-	src.Store = rootfs.NewStore(do.OuterHost.Files, do.Cache)
+	src.Store = rootfs.NewStore(do.OuterHost.Files, do.Cache).Shared(do.Locks)
 	src.Transport, src.Clock = do.Host.Network.Transport(), do.Host.Clock
 	src.Keys = rootfs.Keys(do.View.Files, rootfs.DefaultKeys()...)
 	src.Progress = report(do)
 	return src
+}
+
+// Ahead fetches an image that is going to be unpacked.
+func (s *rootfsStep) Ahead(ctx context.Context, in block.Do) (func(context.Context) error, error) {
+	if rootfs.IsLocal(s.image) || s.platform.Architecture == "" {
+		return nil, nil
+	}
+	p, err := s.planTree(ctx, in.View)
+	if err != nil || p.action == block.ActionNone {
+		return nil, err
+	}
+	source := s.source(in)
+	source.Progress = nil // the step is not at work yet
+	return func(ctx context.Context) error {
+		image, err := rootfs.Resolve(ctx, source, s.platform)
+		if err == nil {
+			err = rootfs.Prefetch(ctx, image)
+		}
+		return err
+	}, nil
 }
 
 func report(do block.Do) func(rootfs.Progress) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	nspawnmachine "hostler/builtins/blocks/nspawn_machine"
+	"hostler/interpreter/block"
 	"hostler/interpreter/block/blocktest"
 	"hostler/interpreter/host"
 )
@@ -33,9 +35,15 @@ func (w wired) Transport() http.RoundTripper { return w.transport }
 
 // servedTLS serves an image of /srv over TLS and returns its reference, its digest
 // and the server's certificate.
-func servedTLS(t *testing.T) (ref, digest, certificate string) {
+func servedTLS(t *testing.T, blobs *atomic.Int32) (ref, digest, certificate string) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	oci := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/") {
+			blobs.Add(1)
+		}
+		oci.ServeHTTP(w, r)
+	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -76,7 +84,7 @@ func diffIDs(t *testing.T, layer v1.Layer) []v1.Hash {
 // the host, is trusted for the image's server, and what the tag stood for is
 // told.
 func TestRegistryWithACertificateOfItsOwn(t *testing.T) {
-	ref, digest, certificate := servedTLS(t)
+	ref, digest, certificate := servedTLS(t, new(atomic.Int32))
 	for name, c := range map[string]struct{ ca, want string }{
 		"none":    {"", "certificate"},
 		"a file":  {"ca_certificate = \"/etc/ca.pem\"\n", ""},
@@ -104,6 +112,35 @@ func TestRegistryWithACertificateOfItsOwn(t *testing.T) {
 				t.Errorf("made %q, %+v", change.Made, change)
 			}
 		})
+	}
+}
+
+// TestFetchedAhead: what a tree will be unpacked from is fetched before its
+// turn, and not again; nothing is when the tree is there.
+func TestFetchedAhead(t *testing.T) {
+	var blobs atomic.Int32
+	ref, _, certificate := servedTLS(t, &blobs)
+	h := memoryHost(nil).Host()
+	h.Network = wired{h.Network, host.HonourRoots(&http.Transport{})}
+	s := blocktest.NewStage(h)
+	step := part(t, "rootfs", "name = \"kube1\"\nrootfs {\n image = \""+ref+"\"\n platform = \"linux/amd64\"\nca_certificate = "+quoted(certificate)+"\n}\n")
+	fetch, err := step.(block.Ahead).Ahead(t.Context(), s.Do())
+	if err != nil || fetch == nil {
+		t.Fatalf("nothing to fetch: %v", err)
+	}
+	if err := fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := blobs.Load()
+	if s.MustApply(t, step); before == 0 || blobs.Load() != before {
+		t.Errorf("%d blobs were fetched ahead, %d in all", before, blobs.Load())
+	}
+	if fetch, err := step.(block.Ahead).Ahead(t.Context(), s.Do()); err != nil || fetch != nil {
+		t.Errorf("more to fetch for a tree that is there (%v)", err)
+	}
+	local := part(t, "rootfs", body("/srv/two.tar", ""))
+	if fetch, err := local.(block.Ahead).Ahead(t.Context(), s.Do()); err != nil || fetch != nil {
+		t.Errorf("a local image is fetched (%v)", err)
 	}
 }
 
