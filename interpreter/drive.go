@@ -46,6 +46,9 @@ func (r *run) drive(ctx context.Context, t *target) error {
 	if err := r.walk(ctx, in); err != nil {
 		return err
 	}
+	if err := r.restate(ctx, t); err != nil {
+		return err
+	}
 	return r.commit(ctx, t)
 }
 
@@ -215,6 +218,18 @@ func (r *run) repair(ctx context.Context, req Request, t *target) error {
 	}
 	if err := r.walk(ctx, in); err != nil || !r.begun {
 		return err
+	}
+	if err := r.restate(ctx, t); err != nil {
+		return err
+	}
+	if t.state != nil {
+		if _, err := r.store.SaveState(ctx, *t.state, t.files); err != nil {
+			return err
+		}
+		if r.rec.Target == r.rec.Applied {
+			r.rec.Target = t.name
+		}
+		r.rec.Applied = t.name
 	}
 	return r.store.Commit(ctx, r.rec)
 }

@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -22,11 +23,44 @@ func (r *run) fill(req Request, name string) func(context.Context, *block.Placed
 		}
 		for _, q := range program.Steps {
 			if q.Address == p.Address && q.Phase == p.Phase && q.Step != nil && len(q.NeedsInput) == 0 {
+				r.filled = append(r.filled, q)
 				return q.Step, nil
 			}
 		}
 		return nil, block.ErrNeedsInput
 	}
+}
+
+// restate makes a stored target know the hashes of sensitive values that were
+// written anew, where they are others than before: they were rotated. The files
+// of the new state are stored, its name is not recorded.
+func (r *run) restate(ctx context.Context, t *target) error {
+	if len(r.filled) == 0 || t.state != nil {
+		return nil
+	}
+	st, err := r.store.LoadState(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	rotated := false
+	for _, p := range r.filled {
+		for i := range st.Steps {
+			s := &st.Steps[i]
+			if s.Address == p.Address && s.Phase == p.Phase && !bytes.Equal(s.Data, p.Data) {
+				*s, rotated = block.Store(p), true
+			}
+		}
+	}
+	if !rotated {
+		return nil
+	}
+	files, err := r.store.Files(st)
+	if err != nil {
+		return err
+	}
+	t.state, t.files = st, files
+	t.name, _, err = record.Name(st, files)
+	return err
 }
 
 // evaluateStored evaluates the recipe of a stored state with its inputs and the

@@ -130,6 +130,8 @@ type run struct {
 	// key is nil offline, and when it is damaged, which keyErr then says.
 	key    record.Key
 	keyErr error
+	// filled are the steps that were made again with their sensitive values.
+	filled []block.Placed
 	// begun says that this run has written the record, walked that it came as
 	// far as the steps.
 	begun, walked bool

@@ -315,18 +315,20 @@ func TestSalvageGoesOn(t *testing.T) {
 		{plan: powerLoss(memory.LoseMost)},
 		{plan: func(_ *rig, n int) *fault.Plan { return fault.FailAt(n, syscall.EIO) }},
 	}
-	for n := 1; n <= effects; n++ {
-		r := installed(t)
-		r.remove(record.File)
-		at := r.gowrong(ways[n%len(ways)], n, reset, nothing)
-		if _, err := r.run(reset, nothing); err != nil {
-			t.Fatalf("%s: then reset fails: %v", at, err)
-		}
-		if diff := memory.Difference(want, r.host()); len(diff) > 0 {
-			t.Fatalf("%s: in the end %v", at, diff)
+	for _, way := range ways {
+		for n := 1; n <= effects; n++ {
+			r := installed(t)
+			r.remove(record.File)
+			at := r.gowrong(way, n, reset, nothing)
+			if _, err := r.run(reset, nothing); err != nil {
+				t.Fatalf("%s: then reset fails: %v", at, err)
+			}
+			if diff := memory.Difference(want, r.host()); len(diff) > 0 {
+				t.Fatalf("%s: in the end %v", at, diff)
+			}
 		}
 	}
-	t.Logf("%d points tried", effects)
+	t.Logf("%d points tried", len(ways)*effects)
 }
 
 // TestR126R127Tools: machined that is not there proves that there is no

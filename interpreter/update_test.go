@@ -267,6 +267,38 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestRotatedSecret: a sensitive value that is another one when it has to be
+// written again is the one that is known from then on.
+func TestRotatedSecret(t *testing.T) {
+	const body = "variable \"token\" {\n type = string\n sensitive = true\n}\nwrite_file_if_changed \"t\" {\n path = \"/etc/t\"\n content = \"token=${var.token}\"\n}\n" + one
+	for name, phase := range map[string]func(r *rig){
+		"complete": func(*rig) {},
+		"installing": func(r *rig) {
+			if _, err := r.run(apply, a(body+"wait_for \"w\" {\n file = \"/etc/ready\"\n timeout = \"2s\"\n}\n", "token=first")); err == nil {
+				t.Fatal("the update did not fail")
+			}
+			r.put("/etc/ready", "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, memory.Options{})
+			r.must(apply, a(body, "token=first"))
+			phase(r)
+			r.remove("/etc/t")
+			r.must(ensure, a(body, "token=second"))
+			r.want("/etc/t", "token=second")
+			if out := r.must(ensure, nothing); out.Changed != 0 || len(out.Drift) != 0 || out.Phase != "complete" {
+				t.Errorf("again: %+v", out)
+			}
+			r.list(r.effects())
+			r.must(reset, nothing)
+			if _, err := r.Host().Files.Stat("/etc/t"); !host.Absent(err) {
+				t.Errorf("/etc/t: %v", err)
+			}
+		})
+	}
+}
+
 // TestAllowDestroy: a running machine that the recipe drops goes only when that
 // is allowed.
 func TestAllowDestroy(t *testing.T) {

@@ -118,6 +118,18 @@ func TestC13LinkLoops(t *testing.T) {
 	blocktest.NewStage(h).MustApply(t, write(t, "/t/a", "x"))
 }
 
+// TestFollowedToNowhere: a directory that a link leads to is not made on the
+// side, where nothing would remove it.
+func TestFollowedToNowhere(t *testing.T) {
+	h := on(files{"/t/a": {Link: "/nowhere/deep/a"}})(t)
+	before := blocktest.Snapshot(t, h.Files, "/")
+	_, err := blocktest.NewStage(h).Check(write(t, "/t/a", "x", "follow = true"))
+	holds(t, err, "/t/a", "/nowhere/deep/a", "there is no directory /nowhere/deep", "directory step")
+	if diff := blocktest.Snapshot(t, h.Files, "/").Untouched(before); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestH46ASymlinkAtThePathIsReplacedAndItsTargetUntouched(t *testing.T) {
 	h := on(files{"/etc/shadow": {Content: "secret", Mode: 0o600}, "/tmp/x": {Link: "/etc/shadow"}})(t)
 	before := blocktest.Snapshot(t, h.Files, "/etc/shadow")

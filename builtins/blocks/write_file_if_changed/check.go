@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"syscall"
 
@@ -49,6 +50,9 @@ func (s *step) plan(ctx context.Context, in block.Look) (plan, error) {
 	if err == nil {
 		p.name, err = thing.Through{Path: thing.Path(s.args.Path), Follow: s.args.Follow}.File(in.View.Files)
 	}
+	if err == nil && p.name != s.args.Path {
+		err = leadsNowhere(in.View.Files, p.name)
+	}
 	if err == nil {
 		p.found, err = thing.LookPath(in.View.Files, p.name)
 	}
@@ -69,6 +73,16 @@ func (s *step) plan(ctx context.Context, in block.Look) (plan, error) {
 		return s.planMerge(in, p)
 	}
 	return s.planWhole(in, p)
+}
+
+// leadsNowhere refuses a link to a place whose directory is not there: made for
+// us, nothing would name it, and nothing would remove it.
+func leadsNowhere(f host.FileView, name string) error {
+	dir := path.Dir(name)
+	if _, err := f.Stat(dir); !host.Absent(err) {
+		return err
+	}
+	return fmt.Errorf("it is a link that leads to %s, and there is no directory %s; make that with a directory step before this one, or leave out follow", name, dir)
 }
 
 func (s *step) planWhole(in block.Look, p plan) (plan, error) {
