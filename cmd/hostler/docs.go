@@ -12,6 +12,7 @@ import (
 	"hostler/interpreter/eval"
 	"hostler/interpreter/history"
 	"hostler/interpreter/lint"
+	"hostler/interpreter/lint/format"
 	"hostler/interpreter/lint/rules"
 	"hostler/interpreter/operate"
 	"hostler/interpreter/report"
@@ -38,19 +39,31 @@ func (a *app) docsCommand() *cobra.Command {
 	return a.takes(c, 1)
 }
 
+// documents are the JSON documents that packages other than report write.
+func documents() []report.Page {
+	return []report.Page{
+		{Title: "lint", Value: format.Document{}}, {Title: "facts", Value: factsDocument{}}, {Title: "why", Value: operate.Why{}},
+		{Title: "history", Value: history.Document{}}, {Title: "history show", Value: history.Run{}},
+		{Title: "What status sinks are told", Name: "sink", Value: sink.Status{}},
+	}
+}
+
 // referencePages are all generated pages by their names below docs/reference.
 func referencePages(root *cobra.Command) (map[string]string, error) {
 	vocab := builtins.Vocabulary()
+	schema, err := report.JSONSchema(documents()...)
+	if err != nil {
+		return nil, err
+	}
 	pages := map[string]string{
 		"functions.md":  report.FunctionsPage(eval.Functions(vocab)),
 		"exit-codes.md": exitCodesPage(),
-		"events.md": report.EventsPage(report.Page{Title: "facts", Value: factsDocument{}}, report.Page{Title: "why", Value: operate.Why{}},
-			report.Page{Title: "history", Value: history.Document{}}, report.Page{Title: "history show", Value: history.Run{}},
-			report.Page{Title: "What status sinks are told", Value: sink.Status{}}),
-		"commands.md": commandsPage(root),
+		"events.md":     report.EventsPage(documents()...),
+		"schema.json":   string(schema),
+		"commands.md":   commandsPage(root),
 	}
 	var index strings.Builder
-	index.WriteString("# Reference\n\nGenerated from the code.\n\n* [Commands](commands.md)\n* [Functions](functions.md)\n* [Exit codes](exit-codes.md)\n* [JSON documents and events](events.md)\n\n## Block types\n\n")
+	index.WriteString("# Reference\n\nGenerated from the code.\n\n* [Commands](commands.md)\n* [Functions](functions.md)\n* [Exit codes](exit-codes.md)\n* [JSON documents and events](events.md), and their [schema](schema.json)\n\n## Block types\n\n")
 	for _, t := range vocab.Types {
 		pages["blocks/"+t.Name+".md"] = report.BlockPage(t)
 		fmt.Fprintf(&index, "* [%s](blocks/%s.md): %s\n", t.Name, t.Name, t.Doc.Summary)

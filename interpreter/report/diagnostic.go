@@ -10,7 +10,7 @@ import (
 
 // Diagnostic is one fault or warning.
 type Diagnostic struct {
-	Severity string   `json:"severity" doc:"error or warning"`
+	Severity string   `json:"severity" doc:"error or warning" enum:"error,warning"`
 	Summary  string   `json:"summary" doc:"two to four words"`
 	Detail   string   `json:"detail,omitempty" doc:"sentences that say what to do"`
 	Address  string   `json:"address,omitempty" doc:"the step it is about"`

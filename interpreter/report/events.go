@@ -11,6 +11,8 @@ import (
 type Page struct {
 	// Title names the commands that write it.
 	Title string
+	// Name is what it is called in the schema; "" is the first command.
+	Name string
 	// Value is of the document's type.
 	Value any
 }
@@ -22,16 +24,23 @@ func EventsPage(more ...Page) string {
 	out.WriteString("# JSON documents and events\n\n" +
 		"`--output json` writes one document, or one event a line for the commands that change a host. Every one has\n" +
 		"`\"format_version\": \"1\"`. A field once released keeps its name and meaning; new ones may join, so ignore what you do not know.\n\n" +
+		"[schema.json](schema.json) has all of this as JSON Schema.\n\n" +
 		"A command that fails before its document can be made writes the document of `validate`, with `\"valid\": false`.\n")
-	pages := append([]Page{
-		{"validate", Validation{}}, {"plan, verify, reset --plan", Plan{}}, {"status", Status{}}, {"preflight", Preflight{}},
-	}, more...)
-	pages = append(pages, Page{"recipes list", Recipes{}}, Page{"recipes show", RecipeDetail{}}, Page{"version", Version{}}, Page{"Events of apply, ensure, adopt, reset", line{}})
-	for _, page := range pages {
+	for _, page := range documentPages(more...) {
 		fmt.Fprintf(&out, "\n## %s\n\n", page.Title)
 		fields(&out, reflect.TypeOf(page.Value), "")
 	}
 	return out.String()
+}
+
+// documentPages are all documents, the events last.
+func documentPages(more ...Page) []Page {
+	pages := append([]Page{
+		{Title: "validate", Value: Validation{}}, {Title: "plan, verify, reset --plan", Value: Plan{}},
+		{Title: "status", Value: Status{}}, {Title: "preflight", Value: Preflight{}},
+	}, more...)
+	return append(pages, Page{Title: "recipes list", Value: Recipes{}}, Page{Title: "recipes show", Value: RecipeDetail{}}, Page{Title: "version", Value: Version{}},
+		Page{Title: "Events of apply, ensure, adopt, reset", Name: "event", Value: line{}})
 }
 
 // fields lists the JSON members of a struct, nested ones indented.

@@ -15,7 +15,7 @@ type Lines struct{ W io.Writer }
 // line is an event of a command that changes a host.
 type line struct {
 	FormatVersion string      `json:"format_version"`
-	Type          string      `json:"type" doc:"run_started, stage_started, step_started, step_finished, progress, diagnostic or run_finished"`
+	Type          string      `json:"type" doc:"run_started, stage_started, step_started, step_finished, progress, diagnostic or run_finished" enum:"run_started,stage_started,step_started,step_finished,progress,diagnostic,run_finished"`
 	Time          time.Time   `json:"time" doc:"in UTC"`
 	Stage         string      `json:"stage,omitempty"`
 	Address       string      `json:"address,omitempty"`
@@ -36,7 +36,7 @@ type line struct {
 	Identity      any         `json:"identity,omitempty"`
 	Phase         string      `json:"phase,omitempty"`
 	Summary       *Counts     `json:"summary,omitempty"`
-	Result        string      `json:"result,omitempty" doc:"in run_finished: ok, failed or deferred"`
+	Result        string      `json:"result,omitempty" doc:"in run_finished: ok, failed or deferred" enum:"ok,failed,deferred"`
 	Outputs       []Output    `json:"outputs,omitempty" doc:"in run_finished, when the recipe was evaluated"`
 }
 

@@ -8,7 +8,7 @@ import (
 // Plan is the document of what a walk would do.
 type Plan struct {
 	FormatVersion string   `json:"format_version"`
-	Phase         string   `json:"phase" doc:"of the installation: absent, installing, complete, resetting or unreadable"`
+	Phase         string   `json:"phase" doc:"of the installation: absent, installing, complete, resetting or unreadable" enum:"absent,installing,complete,resetting,unreadable"`
 	Identity      any      `json:"identity" doc:"installation_id, recipe, recipe_version, fingerprint, prefix, as far as they are known"`
 	Actions       []Action `json:"actions" doc:"one a step, in the order of the run"`
 	Summary       Summary  `json:"summary"`
@@ -29,7 +29,7 @@ type Action struct {
 	Type      string `json:"type"`
 	Stage     string `json:"stage,omitempty" doc:"the stage the step stands in; inside a machine, its phase after a slash"`
 	Machine   string `json:"machine,omitempty" doc:"the machine it runs in"`
-	Action    string `json:"action" doc:"create, update, replace, delete, restart, run, none or unknown"`
+	Action    string `json:"action" doc:"create, update, replace, delete, restart, run, none or unknown" enum:"create,update,replace,delete,restart,run,none,unknown"`
 	Reason    string `json:"reason,omitempty" doc:"why; for unknown, the cause"`
 	Diff      string `json:"diff,omitempty" doc:"unified, or digests and sizes"`
 	Sensitive bool   `json:"sensitive" doc:"whether an argument of the step is sensitive"`

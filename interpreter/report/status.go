@@ -7,7 +7,7 @@ import (
 // Status is the document of status.
 type Status struct {
 	FormatVersion  string       `json:"format_version"`
-	Phase          string       `json:"phase" doc:"absent, installing, complete, resetting or unreadable"`
+	Phase          string       `json:"phase" doc:"absent, installing, complete, resetting or unreadable" enum:"absent,installing,complete,resetting,unreadable"`
 	InstallationID string       `json:"installation_id" doc:"empty until the first live run"`
 	Recipe         string       `json:"recipe"`
 	RecipeVersion  string       `json:"recipe_version"`

@@ -12,23 +12,24 @@ import (
 // formatVersion is that of all JSON documents.
 const formatVersion = "1"
 
-type document struct {
+// Document is what --output json writes.
+type Document struct {
 	FormatVersion string       `json:"format_version"`
-	Valid         bool         `json:"valid"`
+	Valid         bool         `json:"valid" doc:"whether there is no error"`
 	ErrorCount    int          `json:"error_count"`
 	WarningCount  int          `json:"warning_count"`
 	Diagnostics   []diagnostic `json:"diagnostics"`
 }
 
 type diagnostic struct {
-	Severity string   `json:"severity"`
+	Severity string   `json:"severity" doc:"error or warning" enum:"error,warning"`
 	Summary  string   `json:"summary"`
 	Detail   string   `json:"detail,omitempty"`
 	Address  string   `json:"address,omitempty"`
 	Range    place    `json:"range"`
 	Snippet  *snippet `json:"snippet,omitempty"`
-	Rule     string   `json:"rule"`
-	Fix      string   `json:"fix,omitempty"`
+	Rule     string   `json:"rule" doc:"the lint rule"`
+	Fix      string   `json:"fix,omitempty" doc:"what --fix would do"`
 }
 
 type place struct {
@@ -48,7 +49,7 @@ func newPlace(r hcl.Range) place {
 }
 
 func writeJSON(w io.Writer, r Report) error {
-	doc := document{FormatVersion: formatVersion, ErrorCount: r.count(lint.Error), WarningCount: r.count(lint.Warning), Diagnostics: []diagnostic{}}
+	doc := Document{FormatVersion: formatVersion, ErrorCount: r.count(lint.Error), WarningCount: r.count(lint.Warning), Diagnostics: []diagnostic{}}
 	doc.Valid = doc.ErrorCount == 0
 	r.each(func(res lint.Result, f lint.Finding) {
 		d := diagnostic{
