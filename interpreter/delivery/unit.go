@@ -103,6 +103,7 @@ Description=Hostler: keep the host as its recipe says
 Wants=network-online.target machines.target
 After=network-online.target machines.target
 OnFailure=%s
+RequiresMountsFor=/var/lib/hostler
 StartLimitIntervalSec=60
 StartLimitBurst=3
 

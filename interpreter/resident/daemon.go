@@ -196,20 +196,16 @@ func (w *watching) keep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		busy, err := w.look(ctx, cause)
-		if err != nil {
+		if wait, err = w.look(ctx, cause); err != nil {
 			return err
-		}
-		wait = w.Every
-		if busy {
-			wait = min(w.Every, time.Minute)
 		}
 	}
 }
 
-// look verifies and repairs. busy says that it could not, because another run
-// holds the lock.
-func (w *watching) look(ctx context.Context, cause string) (busy bool, err error) {
+// look verifies and repairs, and says when to look again at the latest: soon
+// where another run held the lock, and after a repair, because what changed
+// meanwhile went unseen.
+func (w *watching) look(ctx context.Context, cause string) (again time.Duration, err error) {
 	w.looking.Store(max(1, int64(w.Interpreter.Host.Clock.Monotonic())))
 	defer func() {
 		w.looking.Store(0)
@@ -223,19 +219,22 @@ func (w *watching) look(ctx context.Context, cause string) (busy bool, err error
 	_, refused := errors.AsType[*record.RefusedError](err)
 	switch {
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return 0, ctx.Err()
 	case held:
-		return true, nil
+		return min(w.Every, time.Minute), nil
 	case left && unfinished.Phase == string(record.Resetting):
-		return false, w.finishReset(ctx)
+		return 0, w.finishReset(ctx)
 	case left:
-		return false, w.standDown(unfinished.Phase)
+		return 0, w.standDown(unfinished.Phase)
 	case refused:
-		return false, err
+		return 0, err
 	}
 	w.pace(cause, out)
 	w.tell(cause, out, err)
-	return false, nil
+	if out.Changed > 0 {
+		return min(w.Every, MinGap), nil
+	}
+	return w.Every, nil
 }
 
 func (w *watching) ensure(ctx context.Context) (interpreter.Outcome, error) {
