@@ -54,7 +54,8 @@ func TestAskOnce(t *testing.T) {
 		{"time passes", 1, func() error { return h.Clock.Sleep(ctx, time.Second) }},
 		{"terminate", 1, func() error { return h.Machines.Terminate(ctx, "m") }},
 		{"gone", 0, func() error { return h.Clock.Sleep(ctx, time.Second) }},
-		{"queue", 1, func() error { return h.Units.Queue(ctx, host.JobStart, unit) }},
+		{"queue", 0, func() error { return h.Units.Queue(ctx, host.JobStart, unit) }},
+		{"started", 1, func() error { return h.Clock.Sleep(ctx, time.Second) }},
 		{"program", 1, func() error { _, err := h.Commands.Run(ctx, host.Command{Argv: []string{"true"}}); return err }},
 		{"program that fails", 1, func() error {
 			if _, err := h.Commands.Run(ctx, host.Command{Argv: []string{"false"}}); err == nil {
