@@ -30,6 +30,12 @@ func (r *run) admit(ctx context.Context, verb record.Verb, req Request) error {
 	for _, warning := range admission.Warnings {
 		r.warn(warning)
 	}
+	if verb == record.Apply && r.trial() {
+		if req.Previous {
+			return r.settle(ctx, req)
+		}
+		return r.trialError()
+	}
 	switch admission.Course {
 	case record.Fresh:
 		return r.fresh(ctx, req, inputs, given)

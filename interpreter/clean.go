@@ -57,9 +57,20 @@ func (r *run) clean(ctx context.Context, steps []block.Placed, others []layout) 
 			foreign = append(foreign, s)
 		}
 	}
+	return r.unclean(ctx, steps, foreign, func(thing.Key) bool { return false })
+}
+
+// foreign is clean for things that are not ours already, on a host that is
+// installed.
+func (r *run) foreign(ctx context.Context, steps []block.Placed, ours func(thing.Key) bool) error {
+	return r.unclean(ctx, steps, nil, ours)
+}
+
+func (r *run) unclean(ctx context.Context, steps []block.Placed, foreign []Foreign, ours func(thing.Key) bool) error {
 	view := r.host.View()
 	for _, want := range record.WantedOf(steps) {
-		if want.Placed.Machine != "" || want.Owned.Foreign || !testedForForeign(want.Key) || want.Owned.Delivered || r.mayBeDelivered(want.Key) {
+		if want.Placed.Machine != "" || want.Owned.Foreign || !testedForForeign(want.Key) || ours(want.Key) ||
+			want.Owned.Delivered || r.mayBeDelivered(want.Key) {
 			continue
 		}
 		st, err := want.Owned.Look(ctx, view)

@@ -70,6 +70,12 @@ func (r *run) back(ctx context.Context) error {
 		return errors.New("there is no earlier state to go back to; nothing was changed")
 	}
 	t, err := r.storedTarget(ctx, name)
+	if err == nil && r.rec.Phase == record.Complete {
+		err = r.sameMachines(t)
+	}
+	if err == nil && r.rec.Repave != nil && r.rec.Phase == record.Installing {
+		err = r.undoRebuild(ctx, t)
+	}
 	if err != nil {
 		return err
 	}
@@ -79,6 +85,12 @@ func (r *run) back(ctx context.Context) error {
 // maintain drives a complete installation to what was applied: it verifies and
 // repairs, and a healthy host gets no write.
 func (r *run) maintain(ctx context.Context, req Request) error {
+	switch {
+	case r.trial():
+		return r.hold(ctx, req)
+	case r.rec.Repave != nil:
+		return r.settleLeft(ctx, req)
+	}
 	t, err := r.storedTarget(ctx, r.rec.Applied)
 	if err != nil {
 		return err

@@ -39,6 +39,9 @@ func (r *run) drive(ctx context.Context, t *target) error {
 	if in.Dropped, err = r.retarget(ctx, t); err != nil {
 		return err
 	}
+	if r.rec.Repave != nil {
+		r.unsettled(ctx, t, &in)
+	}
 	if t.state == nil {
 		in.Fill = r.fill(r.req, t.name)
 	}
@@ -74,7 +77,8 @@ func (r *run) attempted(ctx context.Context, t *target) ([]block.Placed, error) 
 // retarget makes the claims, in memory, those of a target and returns what it
 // drops.
 func (r *run) retarget(ctx context.Context, t *target) ([]thing.Key, error) {
-	r.rec.Recipe, r.rec.Fingerprint = t.recipe, t.fingerprint
+	r.rec.Supersede(t.fingerprint)
+	r.rec.Recipe = t.recipe
 	if err := r.mint(); err != nil {
 		return nil, err
 	}
@@ -173,7 +177,7 @@ func (r *run) commit(ctx context.Context, t *target) error {
 	if done {
 		committed = r.rec.Phase == record.Complete && r.rec.Applied == t.name
 	}
-	if committed && !r.begun {
+	if committed && !r.begun && r.rec.Repave == nil {
 		return nil
 	}
 	if err := walk.Capture(ctx, r.input(t.steps, nil)); err != nil {
@@ -186,7 +190,7 @@ func (r *run) commit(ctx context.Context, t *target) error {
 		if r.rec.Applied != "" && r.rec.Applied != t.name {
 			r.rec.Previous = r.rec.Applied
 		}
-		r.rec.Applied, r.rec.Phase = t.name, record.Complete
+		r.rec.Applied, r.rec.Phase, r.rec.Repave = t.name, record.Complete, nil
 		r.completed = true
 		if err := r.store.Save(ctx, r.rec); err != nil {
 			return err
@@ -208,14 +212,19 @@ func (r *run) sweep(ctx context.Context) {
 // not asked. Nothing is written unless something had to be repaired; then
 // completion is committed again.
 func (r *run) repair(ctx context.Context, req Request, t *target) error {
+	return r.repairWith(ctx, req, t, func(*walk.Input) {})
+}
+
+// repairWith is repair with more to say about the walk.
+func (r *run) repairWith(ctx context.Context, req Request, t *target, more func(*walk.Input)) error {
 	r.admitted(ctx, t)
-	steps := slices.DeleteFunc(slices.Clone(t.steps), func(p block.Placed) bool { return p.Type.Preflight })
-	in := r.input(steps, t.steps)
+	in := r.input(withoutPreflight(t.steps), t.steps)
 	in.Claims, in.Fill = r.readClaims, r.fill(req, t.name)
 	in.Begin = func(context.Context) error {
 		r.begun = true
 		return nil
 	}
+	more(&in)
 	if err := r.walk(ctx, in); err != nil || !r.begun {
 		return err
 	}
@@ -232,6 +241,11 @@ func (r *run) repair(ctx context.Context, req Request, t *target) error {
 		r.rec.Applied = t.name
 	}
 	return r.store.Commit(ctx, r.rec)
+}
+
+// withoutPreflight leaves out requirements.
+func withoutPreflight(steps []block.Placed) []block.Placed {
+	return slices.DeleteFunc(slices.Clone(steps), func(p block.Placed) bool { return p.Type.Preflight })
 }
 
 // input is what every walk of this run has in common.

@@ -30,6 +30,7 @@ func TestEveryEffect(t *testing.T) {
 			m := &misery{TB: t, scenario: s, tried: map[string]int{}}
 			m.apply()
 			m.update()
+			m.repave()
 			m.reset()
 			t.Logf("%s: %d effects of apply, points tried: %v", s.name, m.effects, m.tried)
 			for _, n := range m.tried {
@@ -216,6 +217,58 @@ func (m *misery) reset() {
 		}
 		if diff := memory.Difference(r.before, r.host()); len(diff) > 0 {
 			return fmt.Sprintf("%s, in the end: %v", at, diff)
+		}
+		return ""
+	})
+}
+
+// repave lets a repave go wrong: the host is at what was applied, or at the new
+// target if that was committed, and a second repave gets there.
+func (m *misery) repave() {
+	if m.moved == nil {
+		return
+	}
+	clean := m.rig(m)
+	clean.must(apply, m.v1)
+	old := clean.end()
+	effects := clean.count(repave, *m.moved)
+	want := clean.end()
+	m.each("repave", effects, 3, func(w way, n int) string {
+		r := m.rig(m)
+		r.must(apply, m.v1)
+		before := r.record().Applied
+		at := r.gowrong(w, n, repave, *m.moved)
+		if _, err := r.run(ensure, m.v1); err != nil {
+			return fmt.Sprintf("%s, then ensure fails: %v", at, err)
+		}
+		if r.record().Repave != nil {
+			return at + ", in the end: the repave is not settled"
+		}
+		if r.record().Applied == before {
+			if diff := r.end().differs(old); diff != "" {
+				return at + ", back at the old machine: " + diff
+			}
+			r.must(repave, *m.moved)
+		}
+		if diff := r.end().differs(want); diff != "" {
+			return at + ", in the end: " + diff
+		}
+		return ""
+	})
+	m.each("repave, then", effects, 6, func(w way, n int) string {
+		r := m.rig(m)
+		r.must(apply, m.v1)
+		at := r.gowrong(w, n, repave, *m.moved)
+		if n%2 == 0 { // begun anew at once
+			if _, err := r.run(repave, *m.moved); err != nil {
+				return fmt.Sprintf("%s, then repave fails: %v", at, err)
+			}
+		}
+		if _, err := r.run(reset, nothing); err != nil {
+			return fmt.Sprintf("%s, then reset fails: %v", at, err)
+		}
+		if diff := memory.Difference(r.before, r.host()); len(diff) > 0 {
+			return fmt.Sprintf("%s, after a reset: %v", at, diff)
 		}
 		return ""
 	})

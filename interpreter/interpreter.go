@@ -85,6 +85,11 @@ type Request struct {
 	// Leave says why a step that needs a change is left as it is, "" where it
 	// is not; nil: none is.
 	Leave func(address string) string
+	// Confirm confirms a repave that waits for it.
+	Confirm bool
+	// ConfirmWithin makes a repave go back unless it is confirmed in that time;
+	// 0 is for a repave that needs no confirmation.
+	ConfirmWithin time.Duration
 	// Force lets a reset without a record remove what it cannot prove is
 	// ours.
 	Force bool
@@ -98,6 +103,9 @@ type Outcome struct {
 	// Phase is the installation's afterwards, "absent" when there is none.
 	Phase    string
 	Identity Identity
+	// ConfirmUntil is when a repave goes back unless it is confirmed before;
+	// zero when nothing waits.
+	ConfirmUntil time.Time
 	// Provisional says that another run was in progress while this one read
 	// the host.
 	Provisional *host.HeldError
@@ -132,6 +140,9 @@ type run struct {
 	keyErr error
 	// filled are the steps that were made again with their sensitive values.
 	filled []block.Placed
+	// standing are the slots that were active before a repave, by name; nil
+	// outside of one, when the active slots themselves are driven to.
+	standing map[string]bool
 	// begun says that this run has written the record, walked that it came as
 	// far as the steps.
 	begun, walked bool

@@ -20,6 +20,8 @@ type scenario struct {
 	opts func(testing.TB) memory.Options
 	v1   given
 	v2   *given
+	// moved is what a repave of v1 goes to, nil when it has no second slot.
+	moved *given
 	// every n-th point is tried; 1 is all, 0 none.
 	crash, power, errno int
 }
@@ -38,7 +40,7 @@ type final struct {
 
 // end looks at a host. What is remembered of the way there is left out.
 func (r *rig) end() (f final) {
-	f.files = r.Snapshot("/run", "/proc", "/sys", "/dev", record.Dir, "/var/lib/machines/kube1/run")
+	f.files = r.Snapshot("/run", "/proc", "/sys", "/dev", record.Dir, "/var/lib/machines/kube1/run", "/var/lib/machines/kube2/run")
 	rec, err := r.store().Load(context.Background())
 	if errors.Is(err, record.ErrAbsent) {
 		f.phase = "absent"

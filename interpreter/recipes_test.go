@@ -15,7 +15,7 @@ import (
 
 // scenarios are the recipes that the laws are held against.
 func scenarios(t testing.TB) []scenario {
-	all := []scenario{small(), middle(), interpreted(), richScenario(t)}
+	all := []scenario{small(), middle(), interpreted(), richScenario(t), slotsScenario(t)}
 	return append(all, shipped(t)...)
 }
 
@@ -95,6 +95,11 @@ func richScenario(t testing.TB) scenario {
 	return scenario{
 		name: "rich", v1: given{recipe: recipeFile(t, "rich.hcl"), vars: []string{"token=secret"}}, v2: &v2, opts: rich, crash: 37, power: 89, errno: 307,
 	}
+}
+
+func slotsScenario(t testing.TB) scenario {
+	moved := slots(t, "release=2", "image=/srv/two.tar")
+	return scenario{name: "slots", v1: slots(t), moved: &moved, opts: nodeHost, crash: 29, power: 83, errno: 311}
 }
 
 // shipped are the recipes under recipes and examples. A shared one runs in those

@@ -76,7 +76,7 @@ func (in *Interpreter) Summary(ctx context.Context) (Status, error) {
 // installed.
 func (r *run) look(ctx context.Context) error {
 	name := r.rec.Applied
-	if name == "" {
+	if name == "" || r.trial() {
 		name = r.rec.Target
 	}
 	if name == "" || r.rec.Phase == record.Resetting {
@@ -87,7 +87,11 @@ func (r *run) look(ctx context.Context) error {
 		r.survey = true
 		in := r.input(t.steps, t.steps)
 		in.Begin = func(context.Context) error { return nil }
-		err = r.walk(ctx, in)
+		if r.rec.Unproved() {
+			err = r.lookRepave(ctx, t, &in)
+		}
+		err = errors.Join(err, r.walk(ctx, in))
+		r.out.Pending = append(r.out.Pending, r.unconfirmed(t)...)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.warn(block.Warning{Summary: "Not everything could be looked at", Detail: err.Error()})

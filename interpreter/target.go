@@ -94,7 +94,7 @@ func (r *run) mint() (err error) {
 func (r *run) environment(ctx context.Context, prefix string) eval.Environment {
 	env := eval.Environment{
 		Facts: r.facts, Prefix: prefix, Keyed: r.keyed(), Lookups: lookups(ctx, r.host.View()),
-		ActiveSlot:     func(address string) string { return r.rec.Machines[address].Active },
+		ActiveSlot:     r.slot,
 		SkipSupports:   r.rec.Phase == record.Complete,
 		DeferSensitive: !r.host.Identity.Live,
 		Ownership: &eval.Ownership{

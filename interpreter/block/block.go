@@ -76,6 +76,9 @@ type Phase struct {
 	// AtRest says that nothing runs inside when the nested steps act: they
 	// write files and enable units, and never start or stop anything.
 	AtRest bool
+	// Bare names a type whose actions may stand among the nested steps without
+	// a block of that type around them; "" is none.
+	Bare string
 }
 
 // PartAfterStop is the phase whose nested steps act on the host after the
@@ -143,6 +146,9 @@ type Look struct {
 	// what they were resolved to; "" if there is none. It may be emptied at any
 	// time.
 	Cache string
+	// Replaces is the slot that stays active until the one that this step is
+	// about has proved itself: a repave builds it. "" outside of one.
+	Replaces string
 	// Slots lists the names of the machines that each nspawn_machine of the
 	// recipe stands for, by its label; nil where that is not known.
 	Slots map[string][]string
@@ -170,6 +176,10 @@ type Do struct {
 	// Build notes in the record what a machine was built from; nil outside of
 	// a run.
 	Build func(ctx context.Context, b Built) error
+	// AfterStop does what is to be done on the host after a slot has stopped,
+	// if the recipe it was made from says anything; nil outside of a run. It may
+	// be called again.
+	AfterStop func(ctx context.Context, slot string) error
 }
 
 // Debt is a restart that is owed because a watched thing changed.
@@ -198,6 +208,9 @@ type Built struct {
 	Image  string            `json:"image,omitempty"`
 	Digest string            `json:"digest,omitempty"`
 	Parts  map[string]string `json:"parts,omitempty"` // digests of settings, service, …
+	// RebuildOn is the digest of the values that only a rebuild delivers, "" if
+	// there were none.
+	RebuildOn string `json:"rebuild_on,omitempty"`
 }
 
 // Progress is a piece of long work.

@@ -49,7 +49,7 @@ func (e *evaluation) bindSlots(in *instance, vals map[string]cty.Value) {
 	}
 	active := e.slots[0]
 	if ask := e.frame.run.env.ActiveSlot; ask != nil {
-		if s := ask(in.address); slices.Contains(e.slots, s) {
+		if s := ask(in.address, e.slots); slices.Contains(e.slots, s) {
 			active = s
 		}
 	}

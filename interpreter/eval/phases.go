@@ -34,7 +34,7 @@ func (r *Recipe) readPart(s *step, phase *block.Phase, b *hclsyntax.Block) {
 		r.errorf(a.NameRange, "Unknown argument", "A %s block holds steps only. Write the argument into the %s itself, or into one of the steps.", b.Type, s.typ.Name)
 	}
 	at := stepPlace{scope: s.inner, owner: s, phase: phase, stage: nil}
-	for _, inner := range b.Body.Blocks {
+	for _, inner := range r.dressBare(phase, b.Body.Blocks) {
 		if inner.Type == "stage" {
 			if st := r.readStage(inner, &at); st != nil {
 				s.parts[phase.Name] = append(s.parts[phase.Name], st)

@@ -21,9 +21,9 @@ type Environment struct {
 	// Keyed hashes a digest of sensitive bytes with the installation's key;
 	// nil when there is none.
 	Keyed func(digest string) string
-	// ActiveSlot is the active slot of the machine block at an address, ""
-	// when none is recorded; nil is the same.
-	ActiveSlot func(address string) string
+	// ActiveSlot is which of its slots the machine block at an address is
+	// evaluated for, "" for the first; nil is the same.
+	ActiveSlot func(address string, slots []string) string
 	// SkipSupports makes a host that the recipe does not support a warning.
 	SkipSupports bool
 	// DeferSensitive defers steps with sensitive arguments, where no key may

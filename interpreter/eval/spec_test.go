@@ -130,7 +130,7 @@ func (c *specCase) environment() Environment {
 		env.Ownership.InstallationID = ""
 	}
 	if slot := c.options["active"]; slot != "" {
-		env.ActiveSlot = func(string) string { return slot }
+		env.ActiveSlot = func(string, []string) string { return slot }
 	}
 	return env
 }

@@ -173,7 +173,7 @@ func machineType() *block.Type {
 		Name: "nspawn_machine", Version: 1, HostOnly: true,
 		Phases: []block.Phase{
 			{Name: "rootfs"}, {Name: "before_boot", Steps: true, Inside: true, AtRest: true}, {Name: "boot"},
-			{Name: "after_boot", Steps: true, Inside: true}, {Name: "ready"}, {Name: "after_stop", Steps: true},
+			{Name: "after_boot", Steps: true, Inside: true}, {Name: "ready"}, {Name: "after_stop", Steps: true, Bare: "reset_step"},
 		},
 		Schema: block.Schema{
 			Attrs: []block.Attr{

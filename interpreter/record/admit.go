@@ -110,8 +110,8 @@ func admitInstalling(verb Verb, r *Record, given *Identity, givenErr error) (Adm
 		return Admission{}, givenErr
 	}
 	if given != nil {
-		if why := r.differs(*given); why != "" && verb != Repave {
-			return Admission{}, refuseIdentity(why)
+		if err := r.admitIdentity(verb, *given); err != nil {
+			return Admission{}, err
 		}
 	}
 	if stored || given == nil {
@@ -130,8 +130,8 @@ func admitComplete(verb Verb, r *Record, given *Identity, givenErr error) (Admis
 			}
 			return Admission{Course: Resume}, nil
 		}
-		if why := r.differs(*given); why != "" && verb != Repave {
-			return Admission{}, refuseIdentity(why)
+		if err := r.admitIdentity(verb, *given); err != nil {
+			return Admission{}, err
 		}
 		return Admission{Course: Update}, nil
 	}
@@ -144,10 +144,22 @@ func admitComplete(verb Verb, r *Record, given *Identity, givenErr error) (Admis
 	case why == "":
 	case slices.Contains(r.Superseded, given.Fingerprint):
 		a.warn("Superseded identity", "The recipe and inputs given are those of an earlier identity that a repave replaced; the host is driven to what was applied.")
+	case r.Repave != nil && given.Fingerprint == r.Repave.Fingerprint:
+		a.warn("Identity not moved yet", "The recipe and inputs given are those of a repave that is not finished; what the host is driven to does not depend on them.")
 	default:
 		return Admission{}, refuseIdentity(why)
 	}
 	return a, nil
+}
+
+// admitIdentity refuses another identity. A repave may move it, but for the
+// prefix, below which things are that no machine has.
+func (r *Record) admitIdentity(verb Verb, given Identity) error {
+	why := r.differs(given)
+	if why == "" || verb == Repave && given.Prefix == r.Prefix {
+		return nil
+	}
+	return refuseIdentity(why)
 }
 
 // unreadable warns of a recipe and inputs that were given and not used.

@@ -49,6 +49,8 @@ type Record struct {
 	Previous string `json:"previous,omitempty"`
 	// Machines holds, by step address, what runs and what it was built from.
 	Machines map[string]block.Built `json:"machines,omitempty"`
+	// Repave is set while something of a repave may be left.
+	Repave *Repaving `json:"repave,omitempty"`
 	// Claims are in the order of the newest target. Of a record that
 	// Store.Head returned they are there after ReadClaims.
 	Claims []Claim `json:"claims"`

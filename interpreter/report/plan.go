@@ -45,8 +45,27 @@ type Note struct {
 type Pending struct {
 	Address string `json:"address"`
 	Machine string `json:"machine"`
-	Needs   string `json:"needs" doc:"machine restart or repave"`
+	Needs   string `json:"needs" doc:"machine restart, repave or confirmation"`
 	Reason  string `json:"reason"`
+}
+
+// whose names the machine, or the step if the machine is not known.
+func (p Pending) whose() string {
+	if p.Machine == "" {
+		return p.Address
+	}
+	return "machine " + p.Machine
+}
+
+// sentence says what is needed, in the words of commands.
+func (p Pending) sentence() string {
+	switch p.Needs {
+	case "repave":
+		return "needs rebuild, which hostler repave does: " + p.Reason
+	case "confirmation":
+		return "waits for confirmation: " + p.Reason
+	}
+	return "needs " + p.Needs + ": " + p.Reason
 }
 
 // Drift is a thing that was changed behind our back.

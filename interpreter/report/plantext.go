@@ -50,7 +50,7 @@ func (t *Text) waiting(p Plan) {
 		t.wait("later", n.Address, n.Text)
 	}
 	for _, n := range p.Pending {
-		t.wait("pending", n.Address, "needs "+n.Needs+": "+n.Reason)
+		t.wait("pending", n.Address, n.sentence())
 	}
 	for _, d := range p.Drift {
 		t.Out.printf("  %s %-7s %s: %s is %s (on_drift = %q)\n", t.Out.paint(yellow, "≠"), "drift", d.Address, d.Thing, d.Found, d.OnDrift)

@@ -68,7 +68,7 @@ func (t *Text) Status(s Status) {
 		t.row("drift", d.Thing+": "+d.Found+" ("+d.Address+")")
 	}
 	for _, p := range s.Pending {
-		t.row("pending", p.Address+" needs "+p.Needs+": "+p.Reason)
+		t.row("pending", p.whose()+" "+p.sentence())
 	}
 	for _, d := range s.Debts {
 		t.row("owes restart", d.Unit+": "+d.Cause+" "+d.Reason)

@@ -33,7 +33,7 @@ prefix        /opt/x
 last run      hostler apply failed at 1970-01-01T00:00:00Z
               no space
 drift         path:/b: absent (a.b)
-pending       m.n needs repave: image differs
+pending       m.n needs rebuild, which hostler repave does: image differs
 owes restart  a.service: a.b content differs
 `, "warning: Odd: but fine\n"},
 	} {

@@ -82,7 +82,7 @@ func (t *Text) finished(e walk.Event) {
 	}
 	for _, p := range e.Change.Pending {
 		t.enter(e.Stage)
-		t.wait("pending", e.Address, "needs "+p.Needs+": "+p.Reason)
+		t.wait("pending", e.Address, Pending{e.Address, p.Machine, p.Needs, p.Reason}.sentence())
 	}
 }
 

@@ -51,7 +51,7 @@ func TestTextEvents(t *testing.T) {
   + create  a.new: it is not there (1.5s)
   … later   a.later: started at boot
 stage two
-  … pending a.waits: needs repave: image differs
+  … pending a.waits: needs rebuild, which hostler repave does: image differs
   ✗ a.bad: update failed after 1.5s
   ✗ a.worse: check failed after 1.5s
 outside of stages
@@ -65,7 +65,7 @@ stage one
   … later   a.later: started at boot
 stage two
   = none    a.waits (1.5s)
-  … pending a.waits: needs repave: image differs
+  … pending a.waits: needs rebuild, which hostler repave does: image differs
   ✗ a.bad: update failed after 1.5s
   ✗ a.worse: check failed after 1.5s
 outside of stages

@@ -28,7 +28,7 @@ func (w *walker) at(p *block.Placed, h host.Host) block.Do {
 	outer := w.outer()
 	look := block.Look{
 		View: h.View(), Outer: outer.View(), Debts: w.debtsOf(p), Keyed: w.Keyed, OwnUnit: w.OwnUnit, Slots: w.slots,
-		Installed: string(w.Record.Phase), Cache: record.CacheDir,
+		Installed: string(w.Record.Phase), Cache: record.CacheDir, Replaces: w.Replaces[p.Address],
 	}
 	if built, ok := w.Record.Machines[p.Address]; ok {
 		look.Built = &built
@@ -39,11 +39,16 @@ func (w *walker) at(p *block.Placed, h host.Host) block.Do {
 		Progress: func(pr block.Progress) { w.progress(p, pr) },
 		Warn:     func(warning block.Warning) { w.warn(p, warning) },
 		Build:    func(ctx context.Context, b block.Built) error { return w.build(ctx, p, b) },
+
+		AfterStop: w.afterStop,
 	}
 }
 
 // build notes what a machine was built from, under the address of its step.
 func (w *walker) build(ctx context.Context, p *block.Placed, b block.Built) error {
+	if w.Build != nil {
+		return w.Build(ctx, p.Address, b)
+	}
 	if w.Record.Machines == nil {
 		w.Record.Machines = map[string]block.Built{}
 	}

@@ -43,10 +43,15 @@ func (w *walker) tidy(p *block.Placed, f host.Files) error {
 		return nil
 	}
 	for _, want := range w.wants(p) {
-		if want.Owned.Key().Kind() != "path" {
+		owned := want.Owned
+		switch kind := owned.Key().Kind(); {
+		case kind == "path":
+		case kind == "unit-enabled" && w.Record.Repave != nil:
+			owned.Want = nil // it may have been the other slot that was to be enabled
+		default:
 			continue
 		}
-		if err := dropStaging(f, want.Owned, thing.Origin{}); err != nil {
+		if err := dropStaging(f, owned, thing.Origin{}); err != nil {
 			return err
 		}
 	}

@@ -71,6 +71,9 @@ func (w *walker) advance(ctx context.Context, p *block.Placed) (block.Change, er
 		return change, failed(change, err)
 	}
 	change.Made = after.Made
+	if err := w.tidy(p, in.Host.Files); err != nil {
+		return change, err
+	}
 	w.pending(after)
 	w.result.Changed++
 	w.stage.changed(p, w.wants(p), change)

@@ -31,6 +31,19 @@ type Input struct {
 	// Dropped are claimed things that Desired does not own any more, in the
 	// order of their claims; they are undone first, last one first.
 	Dropped []thing.Key
+	// Cleared are claimed machines that are taken away before anything else is
+	// done, whatever Desired says of them, and OnCleared is called then; nil is
+	// nothing.
+	Cleared   []thing.Key
+	OnCleared func(ctx context.Context) error
+	// Idle are claimed machines that are taken away, and stay claimed, when
+	// everything that is desired is there.
+	Idle []thing.Key
+	// Replaces names, by step address, the slot that stays active while Desired
+	// builds another one.
+	Replaces map[string]string
+	// Build notes what a machine was built from; nil puts it into the record.
+	Build func(ctx context.Context, address string, b block.Built) error
 
 	Host   host.Host
 	Store  *record.Store
@@ -116,10 +129,16 @@ func Drive(ctx context.Context, in Input) (Result, error) {
 	defer w.endAhead()
 	err := w.start(ctx)
 	if err == nil {
+		err = w.clear(ctx)
+	}
+	if err == nil {
 		err = w.prune(ctx)
 	}
 	if err == nil {
 		err = w.steps(ctx)
+	}
+	if err == nil {
+		err = w.retire(ctx, w.Idle)
 	}
 	if err == nil {
 		err = w.finish(ctx)
@@ -188,7 +207,7 @@ func newWalker(in Input) *walker {
 		}
 	}
 	w.applied.steps, w.earlier.steps = in.Applied, in.Earlier
-	w.resuming = in.Record != nil && in.Record.Phase == record.Installing
+	w.resuming = in.Record != nil && (in.Record.Phase == record.Installing || in.Record.Repave != nil)
 	w.watchers = watchersOf(in.Desired, in.Applied, in.Earlier)
 	return w
 }

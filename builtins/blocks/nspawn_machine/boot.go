@@ -35,7 +35,10 @@ func (s *bootStep) Check(ctx context.Context, in block.Look) (block.Change, erro
 	case err != nil:
 		return block.OrUnknown("machine "+s.active, err)
 	case why == "":
-		return block.NoChange(), nil
+		why, action, err = s.unlinked(in)
+		if err != nil || why == "" {
+			return block.NoChange(), err
+		}
 	}
 	return block.Change{Action: action, Reason: why, Diffs: []block.Diff{{Thing: string(thing.UnitActive(s.unit()).Key()), Note: why}}}, nil
 }
@@ -119,7 +122,10 @@ func (s *bootStep) boot(ctx context.Context, do block.Do) error {
 	if errors.Is(err, host.ErrNoManager) {
 		return nil // it starts at boot
 	}
-	if err != nil || why == "" {
+	if err == nil && why == "" {
+		return s.link(do)
+	}
+	if err != nil {
 		return err
 	}
 	if other, err := s.otherSlot(ctx, do.View); err != nil || other != "" {
@@ -141,6 +147,12 @@ func (s *bootStep) boot(ctx context.Context, do block.Do) error {
 		if err := thing.ClearStale(ctx, do.Host, s.active); err != nil {
 			return err
 		}
+	}
+	if err := s.afterOthers(ctx, do); err != nil {
+		return err
+	}
+	if err := s.link(do); err != nil {
+		return err
 	}
 	if err := s.noteStart(ctx, do, starting); err != nil {
 		return err

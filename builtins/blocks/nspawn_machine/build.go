@@ -116,7 +116,7 @@ type linkPlan struct {
 
 // planLinks enables the active slot and disables the others. The drop-in is
 // taken as it is going to be: it says that the machine starts at boot.
-func (s *rootfsStep) planLinks(f host.FileView, files []file) ([]linkPlan, error) {
+func (m *machine) planLinks(f host.FileView, files []file) ([]linkPlan, error) {
 	after := unitfile.Tree{Files: f, Pending: map[string][]byte{}}
 	for _, one := range files {
 		if one.path == dropInPath(one.slot) {
@@ -124,10 +124,10 @@ func (s *rootfsStep) planLinks(f host.FileView, files []file) ([]linkPlan, error
 		}
 	}
 	var all []linkPlan
-	for _, slot := range s.slots {
+	for _, slot := range m.slots {
 		p := linkPlan{key: enabled(slot).Key(), slot: slot, note: thing.MachineUnit(slot) + " is not enabled"}
 		var err error
-		if slot == s.active {
+		if slot == m.active {
 			p.ops, err = enableOps(after, thing.MachineUnit(slot))
 		} else {
 			p.note = thing.MachineUnit(slot) + " is enabled, but not the active slot"

@@ -20,6 +20,7 @@ type arguments struct {
 	Name              *string        `cty:"name"`
 	Slots             []string       `cty:"slots"`
 	ResponsiveTimeout string         `cty:"responsive_timeout"`
+	RebuildOn         []string       `cty:"rebuild_on"`
 	Rootfs            []rootfsArgs   `cty:"rootfs"`
 	Settings          []settingsArgs `cty:"settings"`
 	Service           []serviceArgs  `cty:"service"`

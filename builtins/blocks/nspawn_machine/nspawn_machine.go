@@ -44,7 +44,7 @@ func Type() *block.Type {
 		Schema: schema(),
 		Phases: []block.Phase{
 			// First, so that the walk back comes to it when the machine has stopped.
-			{Name: block.PartAfterStop, Steps: true},
+			{Name: block.PartAfterStop, Steps: true, Bare: "reset_step"},
 			{Name: phaseRootfs}, {Name: "before_boot", Steps: true, Inside: true, AtRest: true}, {Name: phaseBoot},
 			{Name: "after_boot", Steps: true, Inside: true}, {Name: phaseReady},
 		},
@@ -63,6 +63,7 @@ func schema() block.Schema {
 	return block.Schema{
 		Attrs: []block.Attr{
 			name, slots,
+			block.Texts("rebuild_on").Says("Values that a running machine cannot follow: when one of them is another than it was built with, a repave is pending."),
 			block.Duration("responsive_timeout", "30s").Says("How long the machine's own manager may take to answer after the start."),
 		},
 		Blocks: []block.Nested{
@@ -75,7 +76,7 @@ func schema() block.Schema {
 			{Name: "before_boot", Max: 1, Steps: true, Doc: "Steps in the tree, whether the machine runs or not. They write files and enable units, and never start or stop anything."},
 			{Name: "after_boot", Max: 1, Steps: true, Doc: "Steps in the running machine, once it answers."},
 			{Name: "ready", Doc: "When the machine counts as ready, after `after_boot`. All of them must hold.", Schema: readySchema()},
-			{Name: block.PartAfterStop, Max: 1, Steps: true, Doc: "Steps on the host after a slot has stopped, in a repave or reset."},
+			{Name: block.PartAfterStop, Max: 1, Steps: true, Doc: "Actions as in `reset_step`, with or without that block around them, and steps that own nothing. They act on the host after a slot has stopped, in a repave or reset."},
 		},
 		Exports: []block.Attr{
 			block.Text("name").Says("The name of the slot being built or active."),

@@ -80,15 +80,21 @@ func (s *rootfsStep) plan(ctx context.Context, in block.Look) (p plan, err error
 		return p, err
 	}
 	for _, f := range files {
+		if in.Replaces != "" && f.slot != s.active {
+			continue // what the slot that is replaced may have to start with again
+		}
 		one, err := planFile(in.View.Files, f)
 		if err != nil {
 			return p, err
 		}
 		p.files = append(p.files, one)
 	}
-	if p.links, err = s.planLinks(in.View.Files, files); err != nil {
-		return p, err
+	if in.Replaces == "" {
+		if p.links, err = s.planLinks(in.View.Files, files); err != nil {
+			return p, err
+		}
 	}
+	p.tree.pending = append(p.tree.pending, s.rebuilds(in)...)
 	p.pending, err = s.restarts(ctx, in, p)
 	p.pending = append(p.tree.pending, p.pending...)
 	return p, err

@@ -64,7 +64,7 @@ func (s *bootStep) noteStart(ctx context.Context, do block.Do, phase startPhase)
 	if err != nil {
 		return err
 	}
-	note.Built = block.Built{Label: s.label, Active: s.active, Image: mark.Image, Digest: mark.Digest, Parts: parts}
+	note.Built = block.Built{Label: s.label, Active: s.active, Image: mark.Image, Digest: mark.Digest, Parts: parts, RebuildOn: s.rebuildOn()}
 	raw, err := json.Marshal(note)
 	if err != nil {
 		return err

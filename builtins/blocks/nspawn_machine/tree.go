@@ -66,7 +66,7 @@ func (t tree) PutBack(ctx context.Context, h host.Host, o thing.Origin, _ thing.
 	if err := t.remove(ctx, h); err != nil {
 		return fmt.Errorf("machine %s: %w", t.slot, err)
 	}
-	return nil
+	return forgetStart(h.Files, t.slot)
 }
 
 // remove removes the mark first: a tree that is half removed is never taken

@@ -77,6 +77,24 @@ func (m *machine) repave(why string) []block.Pending {
 	return []block.Pending{{Machine: m.active, Needs: "repave", Reason: why}}
 }
 
+// rebuilds says whether one of the values of rebuild_on is another than what
+// the machine was built with.
+func (m *machine) rebuilds(in block.Look) []block.Pending {
+	want := m.rebuildOn()
+	if want == "" || in.Built == nil || in.Built.Active != m.active || in.Built.RebuildOn == want {
+		return nil
+	}
+	return m.repave("a value of rebuild_on is another than what it was built with")
+}
+
+// rebuildOn is the digest of the values of rebuild_on, "" if there are none.
+func (m *machine) rebuildOn() string {
+	if len(m.args.RebuildOn) == 0 {
+		return ""
+	}
+	return thing.Digest(fmt.Appendf(nil, "%q", m.args.RebuildOn))
+}
+
 // differs says why a complete tree is not what the recipe wants, "" if it is.
 // A local image is looked at; any other is told by its reference, without the
 // network.
