@@ -1,6 +1,9 @@
 package block
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Action is what a change does.
 type Action string
@@ -30,6 +33,10 @@ type Change struct {
 	// Deferred says what happens at the next boot only, offline: "started at
 	// boot". A change that has nothing but Deferred has ActionNone.
 	Deferred []string
+	// Wait is how long the host may still take to get there by itself, when it
+	// is on its way: a start is queued, a machine comes up. The step is looked at
+	// again until then before anything is done; 0 for what needs us.
+	Wait time.Duration
 	// Pending says what a running machine will get only by a machine restart
 	// or a repave. It does not make a change.
 	Pending []Pending

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
@@ -37,7 +38,7 @@ func (w *walker) advance(ctx context.Context, p *block.Placed) (block.Change, er
 	if err != nil {
 		return w.unforeseen(err)
 	}
-	change, err := w.look(ctx, p, in)
+	change, err := w.settled(ctx, p, in)
 	if err != nil {
 		return change, err
 	}
@@ -98,6 +99,22 @@ func (w *walker) unchanged(change block.Change) block.Change {
 func (w *walker) pending(change block.Change) {
 	w.result.Pending = append(w.result.Pending, change.Pending...)
 	w.result.Deferred = w.result.Deferred || len(change.Deferred) > 0
+}
+
+// waitPoll is how often a host that is on its way is looked at.
+const waitPoll = 250 * time.Millisecond
+
+// settled looks at a step, and again while the host gets there by itself: what
+// is about to start is not repaired.
+func (w *walker) settled(ctx context.Context, p *block.Placed, in block.Do) (block.Change, error) {
+	change, err := w.look(ctx, p, in)
+	for waited := time.Duration(0); err == nil && !w.Shadow && change.Needed() && waited < change.Wait; waited += waitPoll {
+		if err := w.Host.Clock.Sleep(ctx, waitPoll); err != nil {
+			return change, err
+		}
+		change, err = w.look(ctx, p, in)
+	}
+	return change, err
 }
 
 // look finds out what a step needs, if need be with its sensitive values or by

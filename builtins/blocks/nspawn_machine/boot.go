@@ -40,7 +40,31 @@ func (s *bootStep) Check(ctx context.Context, in block.Look) (block.Change, erro
 			return block.NoChange(), err
 		}
 	}
-	return block.Change{Action: action, Reason: why, Diffs: []block.Diff{{Thing: string(thing.UnitActive(s.unit()).Key()), Note: why}}}, nil
+	c := block.Change{Action: action, Reason: why, Diffs: []block.Diff{{Thing: string(thing.UnitActive(s.unit()).Key()), Note: why}}}
+	c.Wait, err = s.coming(ctx, in, why)
+	return c, err
+}
+
+// coming is how long a machine may take that somebody else has started: the
+// boot that this run is part of. What a run of ours started it waits for itself,
+// since more has to be noted then.
+func (s *bootStep) coming(ctx context.Context, in block.Look, why string) (time.Duration, error) {
+	note, err := loadStart(in.View.Files, s.active)
+	if err != nil || note != nil {
+		return 0, err
+	}
+	if why == silentReason {
+		return s.responsive, nil
+	}
+	u, err := in.View.Units.Unit(ctx, s.unit())
+	if err != nil || u.JobType != string(host.JobStart) {
+		return 0, err
+	}
+	waits, err := thing.WaitsFor(ctx, in.View.Units, u, in.OwnUnit)
+	if err != nil || waits {
+		return 0, err
+	}
+	return s.responsive, nil
 }
 
 // needs says why the machine has to be started, "" if it runs.

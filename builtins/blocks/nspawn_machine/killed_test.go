@@ -27,7 +27,7 @@ func TestKilledWhileStarting(t *testing.T) {
 		t.Fatal("a machine that does not answer is started")
 	}
 	c := s.MustCheck(t, part(t, "boot", text))
-	if c.Action != block.ActionRun || !strings.Contains(c.Reason, "does not answer yet") {
+	if c.Action != block.ActionRun || !strings.Contains(c.Reason, "does not answer yet") || c.Wait != 0 {
 		t.Errorf("while it is silent: %+v", c)
 	}
 
@@ -69,7 +69,7 @@ func TestStartedByBoot(t *testing.T) {
 	}
 	late := &lateMachines{Machines: s.Host.Machines, silent: 3}
 	s.Host.Machines = late
-	if c := s.MustCheck(t, part(t, "boot", text)); c.Action != block.ActionRun {
+	if c := s.MustCheck(t, part(t, "boot", text)); c.Action != block.ActionRun || c.Wait == 0 {
 		t.Errorf("while it is silent: %+v", c)
 	}
 	s.MustApply(t, part(t, "boot", text))

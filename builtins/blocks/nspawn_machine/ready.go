@@ -112,10 +112,20 @@ func (s *readyStep) checkConditions(ctx context.Context, in block.Look) (block.C
 			return block.OrUnknown("machine "+s.active+": "+c.String(), err)
 		}
 		if why != "" {
-			return block.Change{Action: block.ActionRun, Reason: c.String() + " " + why}, nil
+			change := block.Change{Action: block.ActionRun, Reason: c.String() + " " + why}
+			if comingUp(ctx, inside) {
+				change.Wait = c.timeout
+			}
+			return change, nil
 		}
 	}
 	return block.NoChange(), nil
+}
+
+// comingUp says that a machine's manager has not started everything yet.
+func comingUp(ctx context.Context, inside host.View) bool {
+	m, err := inside.Units.Manager(ctx)
+	return err == nil && (m.State == "initializing" || m.State == "starting")
 }
 
 func (s *readyStep) running(ctx context.Context, v host.View) (bool, error) {

@@ -141,6 +141,9 @@ func (p plan) change(name string) block.Change {
 		c.Diffs = append(c.Diffs, block.Diff{Thing: string(thing.UnitEnabled{Unit: name}.Key()), Note: p.links.note()})
 	}
 	if p.run.verb != "" {
+		if len(reasons) == 0 {
+			c.Wait = p.run.wait
+		}
 		reasons = append(reasons, p.run.reason)
 		c.Diffs = append(c.Diffs, block.Diff{Thing: string(thing.UnitActive(name).Key()), Note: p.run.note})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
@@ -18,7 +19,13 @@ type runPlan struct {
 	note     string
 	deferred []string
 	unknown  string // why it cannot be known
+	// wait is how long a start that is queued already may take.
+	wait time.Duration
 }
+
+// startTime is how long a start may take that somebody else has queued: what
+// systemd gives a service by default.
+const startTime = 90 * time.Second
 
 // planRun compares the state of the unit with what it should be.
 func (s *step) planRun(ctx context.Context, in block.Look, p plan) (runPlan, error) {
@@ -92,12 +99,21 @@ func (s *step) planStart(ctx context.Context, in block.Look, u host.UnitState) (
 			return runPlan{}, err
 		}
 	}
-	return runPlan{verb: host.JobStart, reason: whyStart(u), note: u.ActiveState + " -> active"}, nil
+	p := runPlan{verb: host.JobStart, reason: whyStart(u), note: u.ActiveState + " -> active"}
+	if starting(u) {
+		p.wait = startTime
+	}
+	return p, nil
+}
+
+// starting says that a start is queued.
+func starting(u host.UnitState) bool {
+	return u.JobType == string(host.JobStart) || u.JobType == string(host.JobRestart)
 }
 
 // queued says that a start is queued that waits for the unit we run in.
 func (s *step) queued(ctx context.Context, in block.Look, u host.UnitState) (bool, error) {
-	if u.JobType != string(host.JobStart) && u.JobType != string(host.JobRestart) {
+	if !starting(u) {
 		return false, nil
 	}
 	return thing.WaitsFor(ctx, in.View.Units, u, in.OwnUnit)

@@ -300,3 +300,35 @@ func (w waiting) Unit(ctx context.Context, name string) (host.UnitState, error) 
 	u.JobType, u.After = "start", []string{"hostler.service"}
 	return u, err
 }
+
+// TestStartingAtBootIsWaitedFor: a start that the boot has queued is no drift
+// that has to be repaired; one that fails is.
+func TestStartingAtBootIsWaitedFor(t *testing.T) {
+	s := newScene(t, memory.Options{Units: []memory.Unit{
+		{Name: "slow.service", Content: "[Service]\nType=oneshot\nExecStart=/bin/sleep infinity\n"},
+		{Name: "late.service", Content: "[Unit]\nRequires=slow.service\nAfter=slow.service\n[Service]\nExecStart=/bin/sleep infinity\n"},
+	}})
+	if err := s.Host.Units.Queue(context.Background(), host.JobStart, "late.service"); err != nil {
+		t.Fatal(err)
+	}
+	if u := s.unit("late.service"); u.JobType != "start" || u.Running() {
+		t.Fatalf("no start is queued: %+v", u)
+	}
+	started := s.step("name = \"late.service\"\nstate = \"started\"\n")
+	if c := s.MustCheck(t, started); !c.Needed() || c.Wait != startTime {
+		t.Errorf("while its start is queued: %+v", c)
+	}
+	if err := s.Host.Units.Run(context.Background(), host.JobStop, "late.service"); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.MustCheck(t, started); !c.Needed() || c.Wait != 0 {
+		t.Errorf("without a start: %+v", c)
+	}
+	changed := s.step("name = \"late.service\"\nstate = \"started\"\nrestart = \"never\"\ndrop_in \"a.conf\" {\n content = \"[Unit]\\n\"\n}\n")
+	if err := s.Host.Units.Queue(context.Background(), host.JobStart, "late.service"); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.MustCheck(t, changed); !c.Needed() || c.Wait != 0 {
+		t.Errorf("with a file to write: %+v", c)
+	}
+}
