@@ -69,7 +69,9 @@ func (r *run) adoptEqual(ctx context.Context, req Request, inputs eval.Inputs) e
 			r.rec.Claim(want.Key).Origin = thing.Origin{Kind: thing.OriginAbsent}
 		}
 	}
-	r.claimDelivered(t.steps)
+	if err := r.claimDelivered(t.steps); err != nil {
+		return err
+	}
 	if err := r.refuseDifferent(ctx, t); err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func files(f host.FileView, name string, all []string) ([]string, error) {
 }
 
 // claimDelivered claims the directories that hold what was delivered.
-func (r *run) claimDelivered(steps []block.Placed) {
+func (r *run) claimDelivered(steps []block.Placed) error {
 	for _, p := range steps {
 		d, ok := p.Step.(deliveredStep)
 		if !ok {
@@ -160,6 +160,24 @@ func (r *run) claimDelivered(steps []block.Placed) {
 			}
 		}
 	}
+	return r.claimProgramDirs()
+}
+
+// claimProgramDirs claims the directories that a program was delivered into,
+// but for those that systems bring.
+func (r *run) claimProgramDirs() error {
+	prefix := r.installPrefix()
+	program := delivery.Program(prefix)
+	there, err := exists(r.host.Files, program)
+	if c := r.rec.Claim(thing.Path(program).Key()); err != nil || !there || c == nil || c.Origin.Kind != "" {
+		return err
+	}
+	for _, dir := range []string{prefix, delivery.Bin(prefix)} {
+		if !standing(dir) {
+			r.rec.ClaimDir(thing.Key("dir:" + dir))
+		}
+	}
+	return nil
 }
 
 // mayBeDelivered says whether a thing is among what a first boot may have been

@@ -87,7 +87,9 @@ func (r *run) retarget(ctx context.Context, t *target) ([]thing.Key, error) {
 		err = r.destroys(ctx, dropped)
 	}
 	if err == nil {
-		r.claimDelivered(t.steps)
+		err = r.claimDelivered(t.steps)
+	}
+	if err == nil {
 		err = r.claimHome()
 	}
 	return dropped, err

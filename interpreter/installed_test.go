@@ -1,6 +1,7 @@
 package interpreter_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -154,6 +155,35 @@ func TestDeliveredGoesOnReset(t *testing.T) {
 			}
 			r.want(bin+"other", want.read(bin+"other"))
 		})
+	}
+}
+
+// TestDeliveredDirectoriesGo: those that were made for the program go when they
+// are empty; those that systems bring, and those with something of others in
+// them, stay.
+func TestDeliveredDirectoriesGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		files       map[string]memory.File
+		gone, stays string
+	}{
+		"ours":    {nil, "/opt/h", "/opt"},
+		"theirs":  {map[string]memory.File{"/opt/h/notes": {Content: "x"}}, "/opt/h/bin", "/opt/h"},
+		"program": {map[string]memory.File{"/opt/h/bin/other": {Content: "x"}}, "/opt/h/bin/hostler", "/opt/h/bin"},
+	} {
+		for _, body := range []string{withInterpreter, "directory \"d\" { path = \"/etc/d\" }\n"} {
+			files := map[string]memory.File{"/opt/h/bin/hostler": {Content: "delivered", Mode: 0o755}}
+			maps.Copy(files, c.files)
+			r := newRig(t, memory.Options{Files: files})
+			r.tune = func(req *interpreter.Request) { req.Prefix = "/opt/h" }
+			r.must(apply, a(body))
+			r.must(apply, a(body))
+			r.must(reset, nothing)
+			for path, want := range map[string]bool{c.gone: false, c.stays: true} {
+				if _, err := host.Lstat(r.Host().Files, path); (err == nil) != want {
+					t.Errorf("%s: %s is there: %v, want %v", name, path, err == nil, want)
+				}
+			}
+		}
 	}
 }
 

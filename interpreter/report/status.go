@@ -102,7 +102,8 @@ type Finding struct {
 	Range   *Range `json:"range,omitempty"`
 }
 
-// Preflight writes findings, those that pass only when asked for.
+// Preflight writes findings, those that pass only when asked for. Quiet, a host
+// that meets everything is passed over in silence: that is every boot.
 func (t *Text) Preflight(p Preflight) {
 	colors := map[string]string{"ok": green, "warning": yellow, "error": red, "unknown": magenta}
 	for _, f := range p.Findings {
@@ -113,6 +114,9 @@ func (t *Text) Preflight(p Preflight) {
 		if f.Advice != "" {
 			t.Out.printf("      %s\n", f.Advice)
 		}
+	}
+	if p.Passed && t.Quiet && p.WarningCount == 0 {
+		return
 	}
 	if p.Passed {
 		t.Out.printf("The host meets the recipe's requirements (%s, %s).\n", counted(len(p.Findings), "requirement", "requirements"), counted(p.WarningCount, "warning", "warnings"))

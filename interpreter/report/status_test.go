@@ -74,4 +74,14 @@ The host does not meet the recipe's requirements: 1 error, 1 warning.
 	if want := "  ok r.fine: \nThe host meets the recipe's requirements (1 requirement, 0 warnings).\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
+	out.Reset()
+	text.Verbose, text.Quiet = false, true
+	text.Preflight(report.Preflight{Passed: true, Findings: findings[:1]})
+	if out.String() != "" {
+		t.Errorf("quiet, with nothing to say: %q", out.String())
+	}
+	text.Preflight(report.Preflight{Passed: true, WarningCount: 1, Findings: findings[2:3]})
+	if !strings.Contains(out.String(), "warning r.odd: old") {
+		t.Errorf("quiet, with a warning: %q", out.String())
+	}
 }
