@@ -141,6 +141,12 @@ func (s *site) wantChanged(o outcome, want ...string) {
 // document runs a command that writes one JSON document.
 func document[T any](s *site, args ...string) (doc T, code int) {
 	s.t.Helper()
+	return documentOf[T](s, program, args...)
+}
+
+// documentOf is document of a program elsewhere in the host.
+func documentOf[T any](s *site, program string, args ...string) (doc T, code int) {
+	s.t.Helper()
 	res := s.Exec(append([]string{program}, append(args, "--output", "json")...)...)
 	if err := json.Unmarshal([]byte(res.Stdout), &doc); err != nil {
 		s.t.Fatalf("hostler %s: no document: %v\n%s", strings.Join(args, " "), err, res)

@@ -55,31 +55,53 @@ func (h *Host) Boot() {
 	}
 }
 
+// Start is Boot without waiting for more than the host's first process: the
+// host is at the very beginning of its boot.
+func (h *Host) Start() {
+	h.t.Helper()
+	if h.Running() {
+		h.t.Fatalf("lab: %s runs already", h.id)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bootLimit)
+	defer cancel()
+	if _, err := h.start(ctx); err != nil {
+		h.t.Fatalf("lab: starting %s: %v\n%s", h.id, err, tail(h.Console(), 40))
+	}
+}
+
 func (h *Host) boot() error {
-	if err := unchanged(h.root); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), bootLimit)
+	defer cancel()
+	l, err := h.start(ctx)
+	if err != nil {
 		return err
+	}
+	return h.settle(ctx, l)
+}
+
+func (h *Host) start(ctx context.Context) (*life, error) {
+	if err := unchanged(h.root); err != nil {
+		return nil, err
 	}
 	groups, err := makeGroups(h.id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, err := h.spawn(groups)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h.mu.Lock()
 	h.life = l
 	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), bootLimit)
-	defer cancel()
 	leader, err := l.findLeader(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h.mu.Lock()
 	l.leader = leader
 	h.mu.Unlock()
-	return h.settle(ctx, l)
+	return l, nil
 }
 
 // unchanged checks that a root is a root, not an empty mount point.

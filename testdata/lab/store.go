@@ -112,8 +112,14 @@ func (h *Host) furnish() error {
 		id = string(out[:32])
 	}
 	own := map[string]string{"/etc/hostname": h.options.name() + "\n", "/etc/machine-id": id + "\n", "/etc/resolv.conf": ""}
+	if h.options.FirstBoot { // its network is set up from outside; what would do that again waits for minutes
+		own["/etc/systemd/system-preset/00-lab.preset"] = "disable systemd-networkd*\n"
+	}
 	_ = os.Remove(filepath.Join(h.root, "etc/resolv.conf")) // may be a link
 	for path, content := range own {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(h.root, path)), 0o755); err != nil {
+			return err
+		}
 		if err := os.WriteFile(filepath.Join(h.root, path), []byte(content), 0o644); err != nil {
 			return err
 		}
