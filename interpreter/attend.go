@@ -64,22 +64,14 @@ func (r *run) attend(began time.Time) {
 	}
 }
 
-// tell tells an event to whoever wants it.
-func (r *run) tell(e walk.Event) {
-	if r.attendant != nil {
-		r.attendant.Event(e)
-	}
-	if r.Emit != nil {
-		r.Emit(e)
-	}
-}
-
-// admitted tells what the run drives to, the first time.
+// admitted notes what the run drives to, and tells it, the first time.
 func (r *run) admitted(ctx context.Context, t *target) {
-	if r.attendant == nil || r.told {
+	if r.target != "" {
 		return
 	}
-	r.told = true
+	if r.target = t.name; r.attendant == nil {
+		return
+	}
 	r.attendant.Admitted(ctx, Admitted{
 		Command: r.Holder.Command, Identity: identityOf(r.rec), Phase: string(r.rec.Phase), Facts: r.facts, Steps: t.steps,
 		Fill: r.fill(r.req, t.name), Secrets: func() []string { return r.secrets(ctx, t.name) },

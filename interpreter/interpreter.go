@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -150,9 +151,11 @@ type run struct {
 	completed bool
 	// storedPrefix is that of the states of an installation without a record.
 	storedPrefix string
-	// attendant is told of the run, told that it knows what is driven to.
+	// attendant is told of the run. target names what is driven to, once that
+	// is known, and cleaner takes sensitive values out of texts.
 	attendant Attendant
-	told      bool
+	target    string
+	cleaner   *strings.Replacer
 	// seen is whose record it is, also when it cannot be honoured.
 	seen Identity
 	out  Outcome
@@ -216,6 +219,7 @@ func (in *Interpreter) exclusive(ctx context.Context, req Request, fn func(conte
 	if err == nil {
 		err = fn(ctx, r)
 	}
+	err = r.discreet(ctx, err)
 	r.finish(err)
 	r.note(began, err)
 	r.ended(ctx, began, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hostler/interpreter"
+	"hostler/interpreter/operate"
 	"hostler/interpreter/report"
 	"hostler/interpreter/walk"
 )
@@ -95,6 +96,7 @@ func (t *teller) finish(out interpreter.Outcome, err error, f report.Finished) {
 	t.progress.Clear()
 	f.Result, f.Phase, f.Identity = out.Word, out.Phase, out.Identity
 	f.Counts = report.Counts{Changed: out.Changed + out.Undone, Unchanged: out.Unchanged, Failed: out.Failed}
+	f.Failure = report.Failure(operate.Diagnose(err))
 	t.warnings(out.Warnings, f.Time)
 	if err == nil {
 		f.Outputs = interpreter.OutputDocuments(out.Outputs)

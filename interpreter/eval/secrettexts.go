@@ -8,7 +8,7 @@ import (
 
 // leastSecret is the length in bytes from which a text can be told from what
 // stands everywhere.
-const leastSecret = 4
+const leastSecret = 6
 
 // SecretTexts are the texts in the values of sensitive variables, longest
 // first, for whoever takes them out of what is shown: what others say about

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"hostler/interpreter"
 	"hostler/interpreter/host"
 	"hostler/interpreter/host/memory"
+	"hostler/interpreter/operate"
 	"hostler/interpreter/sink"
 )
 
@@ -123,8 +125,12 @@ func TestFailure(t *testing.T) {
   }
 }
 `
-	if _, err := r.apply(body, "token="+secret); err == nil {
-		t.Fatal("it did not fail")
+	_, err := r.apply(body, "token="+secret)
+	if exit, ok := errors.AsType[*host.ExitError](err); !ok || exit.Result.ExitCode != 3 || strings.Contains(err.Error(), secret) {
+		t.Fatalf("it fails with %v", err)
+	}
+	if f := operate.Diagnose(err); strings.Contains(f.Cause, secret) || !strings.Contains(f.Cause, "refused: (sensitive)") || f.Step != "command.join" {
+		t.Errorf("%+v", f)
 	}
 	s, _ := r.last()
 	want := sink.Status{

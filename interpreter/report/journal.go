@@ -24,7 +24,8 @@ type Entry struct {
 	Message  string
 	Priority int
 	// Fields are HOSTLER_COMMAND, _RECIPE, _STAGE, _STEP, _MACHINE, _ACTION,
-	// _RESULT, _PHASE and _DURATION_USEC, those that are not empty.
+	// _RESULT, _PHASE and _DURATION_USEC, those that are not empty; of a run
+	// that failed also _FAILED_STAGE, _FAILED_STEP, _REASON, _CAUSE and _ADVICE.
 	Fields map[string]string
 }
 
@@ -103,6 +104,7 @@ func (j Journal) Finish(f Finished, recipe string) Entry {
 	}
 	return Entry{sentence(f), priority, named{
 		"COMMAND": f.Command, "RECIPE": recipe, "RESULT": f.Result, "PHASE": f.Phase, "DURATION_USEC": micro(f.Took),
+		"FAILED_STAGE": f.Failure.Stage, "FAILED_STEP": f.Failure.Step, "REASON": f.Failure.Reason, "CAUSE": f.Failure.Cause, "ADVICE": f.Failure.Advice,
 	}.fields()}
 }
 

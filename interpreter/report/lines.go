@@ -37,6 +37,7 @@ type line struct {
 	Phase         string      `json:"phase,omitempty"`
 	Summary       *Counts     `json:"summary,omitempty"`
 	Result        string      `json:"result,omitempty" doc:"in run_finished: ok, failed or deferred" enum:"ok,failed,deferred"`
+	Failure       *Failure    `json:"failure,omitempty" doc:"in run_finished, when it failed"`
 	Outputs       []Output    `json:"outputs,omitempty" doc:"in run_finished, when the recipe was evaluated"`
 }
 
@@ -70,7 +71,18 @@ type Finished struct {
 	Counts   Counts
 	Took     time.Duration
 	Error    string
+	Failure  Failure
 	Outputs  []Output
+}
+
+// Failure says how a run failed, and what to do. It is zero for a run that did
+// not.
+type Failure struct {
+	Stage  string `json:"stage,omitempty"`
+	Step   string `json:"step,omitempty" doc:"the step that failed"`
+	Reason string `json:"reason" doc:"the step's failure_reason, or the class of the fault"`
+	Cause  string `json:"cause" doc:"what went wrong"`
+	Advice string `json:"advice,omitempty" doc:"what to do about it"`
 }
 
 // Output is a value that a recipe gives to whoever runs it.
@@ -100,8 +112,13 @@ func (l Lines) Start(s Started) error {
 // Finish writes run_finished.
 func (l Lines) Finish(f Finished) error {
 	ms := f.Took.Milliseconds()
+	var failure *Failure
+	if f.Failure != (Failure{}) {
+		failure = &f.Failure
+	}
 	return l.write(line{
-		Type: "run_finished", Time: f.Time, Command: f.Command, Result: f.Result, Phase: f.Phase, Identity: f.Identity,
+		Failure: failure,
+		Type:    "run_finished", Time: f.Time, Command: f.Command, Result: f.Result, Phase: f.Phase, Identity: f.Identity,
 		Summary: &f.Counts, DurationMS: &ms, Error: f.Error, Outputs: f.Outputs,
 	})
 }

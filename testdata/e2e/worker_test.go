@@ -82,6 +82,7 @@ func TestWorker(t *testing.T) {
 		{"plan on a fresh host", planFresh},
 		{"H05 late failure", lateFailure},
 		{"H01 all is there", allIsThere},
+		{"why answers for all of it", whyAnswers},
 		{"H02 again is nothing", againIsNothing},
 		{"H10 mode-only drift restarts nothing", modeDrift},
 		{"H09 a changed kubelet file restarts kubelet only", kubeletOnly},

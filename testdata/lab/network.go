@@ -26,7 +26,9 @@ func hostAddress(n int64) string {
 	return fmt.Sprintf("10.77.%d.%d", 1+n/250, 2+n%250)
 }
 
-// wire makes the run's switch unless it is there.
+// wire makes the run's switch unless it is there. It has a hardware address of
+// its own: one that it takes from a host changes when that goes, and the others
+// would not find it before their ARP entries expire.
 func (r *run) wire() error {
 	r.network.Lock()
 	defer r.network.Unlock()
@@ -37,7 +39,7 @@ func (r *run) wire() error {
 		return err
 	}
 	err := ip(r.id, "link set lo up",
-		"link add br0 type bridge mcast_snooping 0", "link set br0 addrgenmode none",
+		"link add br0 address 02:4c:41:42:00:01 type bridge mcast_snooping 0", "link set br0 addrgenmode none",
 		"address add "+switchAddress+prefixLength+" dev br0", "link set br0 up",
 		"route add unreachable default")
 	r.wired = err == nil
