@@ -9,7 +9,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test check generate format lint e2e bench bench-rootfs clean
+.PHONY: build demo test check generate format lint site e2e bench bench-rootfs clean
 
 build: ## the binary, static, for this machine
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/hostler ./cmd/hostler
@@ -52,6 +52,9 @@ bench: ## benchmarks beside the code, and what nothing costs on booted hosts; ro
 bench-rootfs: ## unpacking against tar, pigz, zstd, umoci, skopeo and import-tar; root
 	testdata/lab/prepare
 	$(GO) run ./testdata/bench/rootfs
+
+site: ## the documentation as a static site in bin/site
+	$(GO) run ./docs/site $(BIN)/site
 
 clean:
 	rm -rf $(BIN)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,5 +73,65 @@ func TestGuideIsTheScript(t *testing.T) {
 			continue
 		}
 		rest = after
+	}
+}
+
+// TestDocsCommands: a command that the documentation names is one.
+func TestDocsCommands(t *testing.T) {
+	root := (&app{}).command()
+	named := regexp.MustCompile("`hostler ([a-z-]+)")
+	err := filepath.WalkDir("../../docs", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".md" || strings.Contains(name, "decisions") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			if c, _, err := root.Find(m[1:2]); err != nil || c == root {
+				t.Errorf("%s names hostler %s, which is no command", name, m[1])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDocsRecipes: the recipes in the book, and the parts of recipes, are valid,
+// laid out, and the linter finds nothing in them.
+func TestDocsRecipes(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guides, err := filepath.Glob("../../docs/coming-from/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, page := range append(pages, guides...) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range strings.Split(string(text), "```hcl\n")[1:] {
+			n++
+			part, _, _ = strings.Cut(part, "```")
+			if !strings.Contains(part, "recipe \"") {
+				part = "recipe \"part\" {\n  language    = 1\n  version     = \"1.0.0\"\n  fingerprint = fingerprint({ part = \"1\" })\n\n  supports \"debian\" {\n    id         = \"debian\"\n    version_id = \">= 12, < 14\"\n  }\n}\n\n" + part
+			}
+			file := filepath.Join(t.TempDir(), "recipe.hcl")
+			if err := os.WriteFile(file, []byte(part), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range []string{"validate", "lint", "fmt -check"} {
+				if out, notes, code := runProgram(append(strings.Fields(command), file)...); code != exitDone {
+					t.Errorf("%s, part %d: hostler %s: exit status %d\n%s%s", page, i+1, command, code, out, notes)
+				}
+			}
+		}
+	}
+	if n < 7 {
+		t.Errorf("looked at %d recipes only", n)
 	}
 }
