@@ -183,14 +183,19 @@ func (in *Interpreter) Plan(ctx context.Context, req Request) (Outcome, error) {
 }
 
 // Verify is Ensure on a shadow of the host; it finds out what was changed
-// behind our back.
+// behind our back. That a repair needs a sensitive value is no fault of it: the
+// step differs, and is shown as such.
 func (in *Interpreter) Verify(ctx context.Context, req Request) (Outcome, error) {
 	return in.shadowed(ctx, req, func(ctx context.Context, r *run) error {
 		if errors.Is(r.loadErr, record.ErrAbsent) {
 			return r.loadErr
 		}
 		r.survey = true
-		return r.admit(ctx, record.Ensure, req)
+		err := r.admit(ctx, record.Ensure, req)
+		if _, needs := errors.AsType[*walk.NeedsInputError](err); needs {
+			return nil
+		}
+		return err
 	})
 }
 

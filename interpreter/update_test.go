@@ -326,3 +326,18 @@ func TestAllowDestroy(t *testing.T) {
 	r.must(reset, nothing)
 	r.same(r.before)
 }
+
+// TestVerifyWithoutSecrets: a file whose secret is not at hand differs, which
+// verify says; that it cannot be repaired so is for ensure to say.
+func TestVerifyWithoutSecrets(t *testing.T) {
+	const secret = "variable \"token\" {\n type = string\n sensitive = true\n}\nwrite_file_if_changed \"t\" {\n path = \"/etc/t\"\n content = var.token\n mode = \"0600\"\n}\n"
+	r := newRig(t, memory.Options{})
+	r.must(apply, a(secret, "token=x"))
+	r.must(verify, nothing)
+	r.remove("/etc/t")
+	out := r.must(verify, nothing)
+	if out.Changed == 0 && len(out.Drift) == 0 {
+		t.Errorf("nothing differs: %+v", out)
+	}
+	fails[*walk.NeedsInputError](r, ensure, nothing, "token")
+}

@@ -80,7 +80,8 @@ func (w *walker) undoAll(ctx context.Context) error {
 }
 
 // undoOrder is the order in which a reset undoes: units that could start us
-// again, then last claim first, and the unit that we run in after all others. That it is active is not among them:
+// again, then last claim first but for units that are started again, and the
+// unit that we run in after all others. That it is active is not among them:
 // its stop is queued when everything is done.
 func (w *walker) undoOrder() []record.Claim {
 	var first, own, others, holding []record.Claim
@@ -99,7 +100,21 @@ func (w *walker) undoOrder() []record.Claim {
 		}
 	}
 	slices.SortStableFunc(first, func(a, b record.Claim) int { return w.rank(a.Thing) - w.rank(b.Thing) })
-	return slices.Concat(first, others, own, holding)
+	return slices.Concat(first, startsLast(others), own, holding)
+}
+
+// startsLast puts units that ran before us and are started again behind all
+// else: by then nothing they need is masked and their files are back.
+func startsLast(claims []record.Claim) []record.Claim {
+	var starts, others []record.Claim
+	for _, c := range claims {
+		if c.Thing.Kind() == "unit-active" && c.Origin.State != nil && c.Origin.State.Value == thing.Active {
+			starts = append(starts, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	return append(others, starts...)
 }
 
 // holdsAny says whether one of the claims lies below a directory.

@@ -21,11 +21,15 @@ func (w *walker) prune(ctx context.Context) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
+	var claims []record.Claim
 	for _, key := range slices.Backward(w.Dropped) {
-		if kind := key.Kind(); kind != "step" && kind != "residue" {
-			if err := w.undo(ctx, key); err != nil {
-				return err
-			}
+		if c := w.claimOf(key); c != nil && key.Kind() != "step" && key.Kind() != "residue" {
+			claims = append(claims, *c)
+		}
+	}
+	for _, c := range startsLast(claims) {
+		if err := w.undo(ctx, c.Thing); err != nil {
+			return err
 		}
 	}
 	w.Record.Drop(w.Dropped...)
