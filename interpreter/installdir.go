@@ -27,22 +27,20 @@ type installDir struct {
 
 // installDirs are the directories below the prefix that steps have yet to
 // write to, in the order of the steps.
-func (r *run) installDirs(ctx context.Context, steps []block.Placed) ([]installDir, error) {
-	wanted := record.WantedOf(steps)
-	var dirs []installDir
+func (r *run) installDirs(ctx context.Context, steps []block.Placed) (dirs []installDir) {
+	all := record.WantedOf(steps)
+	wanted := slices.DeleteFunc(slices.Clone(all), func(w record.Wanted) bool {
+		return w.Placed.Machine != "" || w.Key.Kind() != "path" || !strings.HasPrefix(w.Key.Name(), r.installPrefix()+"/")
+	})
+	if len(wanted) == 0 {
+		return nil
+	}
+	standing := walk.Standing(ctx, r.input(steps, nil), func(p *block.Placed) bool {
+		return slices.ContainsFunc(wanted, func(w record.Wanted) bool { return w.Placed == p })
+	})
 	for _, w := range wanted {
-		if w.Placed.Machine != "" || w.Key.Kind() != "path" || !strings.HasPrefix(w.Key.Name(), r.installPrefix()+"/") {
-			continue
-		}
 		dir := path.Dir(w.Key.Name())
-		if mountedBy(wanted, dir) {
-			continue
-		}
-		stands, err := standsAs(ctx, r.host.View(), w.Owned)
-		if err != nil {
-			return nil, err
-		}
-		if stands {
+		if standing[w.Placed] || mountedBy(all, dir) {
 			continue
 		}
 		at := slices.IndexFunc(dirs, func(d installDir) bool { return d.path == dir })
@@ -52,19 +50,7 @@ func (r *run) installDirs(ctx context.Context, steps []block.Placed) ([]installD
 		}
 		dirs[at].programs = dirs[at].programs || program(w.Owned.Want, dir)
 	}
-	return dirs, nil
-}
-
-// standsAs says whether a thing is already as a step wants it.
-func standsAs(ctx context.Context, v host.View, o thing.Owned) (bool, error) {
-	if o.Want == nil {
-		return false, nil
-	}
-	st, err := o.Look(ctx, v)
-	if errors.Is(err, host.ErrUnknown) {
-		return false, nil
-	}
-	return err == nil && st.Same(*o.Want), err
+	return dirs
 }
 
 // mountedBy says whether a step mounts something over a directory: what is
@@ -95,12 +81,8 @@ func program(want *thing.State, dir string) bool {
 // probeInstall finds the directories of the installation that cannot be
 // written or from which nothing can be run.
 func (r *run) probeInstall(ctx context.Context, steps []block.Placed) (findings []walk.Finding, err error) {
-	dirs, err := r.installDirs(ctx, steps)
-	if err != nil {
-		return nil, err
-	}
 	view := r.host.View()
-	for _, d := range dirs {
+	for _, d := range r.installDirs(ctx, steps) {
 		unmet, err := block.Writable(ctx, view, d.path)
 		if err == nil && unmet == nil && d.programs {
 			unmet, err = block.RunsFrom(ctx, view, d.path)

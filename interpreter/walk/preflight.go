@@ -36,3 +36,24 @@ type Finding struct {
 	Change  block.Change
 	Err     error
 }
+
+// Standing are those of the steps that which picks that find the host as they
+// want it. What cannot be told before its turn is not among them.
+func Standing(ctx context.Context, in Input, which func(*block.Placed) bool) map[*block.Placed]bool {
+	w := newWalker(in)
+	standing := map[*block.Placed]bool{}
+	for i := range w.Desired {
+		p := &w.Desired[i]
+		if p.Step == nil || !which(p) {
+			continue
+		}
+		do, err := w.place(ctx, p)
+		if err != nil {
+			continue
+		}
+		if change, err := p.Step.Check(ctx, do.Look); err == nil && !change.Needed() {
+			standing[p] = true
+		}
+	}
+	return standing
+}
