@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,7 +24,8 @@ func runProgram(args ...string) (out, notes string, code int) {
 	var o, e strings.Builder
 	code = run(args, streams{
 		in: strings.NewReader(""), out: report.Pen{W: &o}, err: report.Pen{W: &e}, width: plainWidth,
-		env: func(string) (string, bool) { return "", false }, environ: func() []string { return nil },
+		self: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("the program")), nil },
+		env:  func(string) (string, bool) { return "", false }, environ: func() []string { return nil },
 	})
 	return o.String(), e.String(), code
 }

@@ -19,7 +19,9 @@ type streams struct {
 	terminal bool
 	width    int
 	env      func(string) (string, bool)
-	environ  func() []string
+	// self opens the program that runs, which recipes install.
+	self    func() (io.ReadCloser, error)
+	environ func() []string
 	// supervisor is who started the program, if that is systemd.
 	supervisor supervisor
 }
@@ -31,6 +33,7 @@ func standard() streams {
 	s := streams{
 		in: os.Stdin, out: report.Pen{W: os.Stdout}, err: report.Pen{W: os.Stderr},
 		env: os.LookupEnv, environ: os.Environ, width: plainWidth, supervisor: supervised(),
+		self: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
 	}
 	colors := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	s.out.Color = colors && term.IsTerminal(int(os.Stdout.Fd()))

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -40,7 +39,7 @@ func (a *app) open(ctx context.Context, command string) (host.Host, func() error
 func (a *app) interpreter(h host.Host, command string) *interpreter.Interpreter {
 	return &interpreter.Interpreter{
 		Vocabulary: builtins.Vocabulary(), Host: h, Rand: rand.Reader, OwnUnit: linux.OwnUnit(), Ahead: true,
-		Program: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
+		Program: a.self,
 		Holder:  host.Holder{PID: os.Getpid(), Command: "hostler " + command},
 		Attend:  operate.Attend(h, version),
 	}
