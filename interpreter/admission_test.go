@@ -34,7 +34,7 @@ func failing() *fault.Plan {
 func unfinished(t testing.TB, body string) *rig {
 	t.Helper()
 	r := newRig(t, memory.Options{})
-	r.plan = failing()
+	r.Plan = failing()
 	fails[*walk.StepError](r, apply, a(body+more), "no space left")
 	return r
 }
@@ -44,7 +44,7 @@ func updating(t testing.TB) *rig {
 	t.Helper()
 	r := newRig(t, memory.Options{})
 	r.must(apply, a(one))
-	r.plan = failing()
+	r.Plan = failing()
 	fails[*walk.StepError](r, apply, a(two+more), "no space left")
 	return r
 }
@@ -70,8 +70,8 @@ func TestR046R047R054Fresh(t *testing.T) {
 			if out.Phase != "absent" || out.Word != "failed" {
 				t.Errorf("outcome %+v", out)
 			}
-			r.list(r.effects())
-			r.same(r.before)
+			r.list(r.Effects())
+			r.same(r.Before)
 		})
 	}
 }
@@ -101,7 +101,7 @@ systemd_unit "theirs.service" {
 }
 `))
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestR052InspectionFails: a host that cannot be inspected is not clean.
@@ -112,7 +112,7 @@ func TestR052InspectionFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no reply from machined") {
 		t.Errorf("error %v", err)
 	}
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestForeignMachine: a machine of that name that is not ours refuses.
@@ -138,7 +138,7 @@ func TestNothingGiven(t *testing.T) {
 	if _, err := r.run(verify, nothing); !errors.Is(err, record.ErrAbsent) {
 		t.Errorf("verify: %v", err)
 	}
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestR048Installing: an installation without an earlier state is driven to
@@ -188,7 +188,7 @@ func TestR025OtherIdentity(t *testing.T) {
 		"complete":   func() *rig { r := newRig(t, memory.Options{}); r.must(apply, a(one)); return r },
 	} {
 		r := make()
-		before := r.host()
+		before := r.Standing()
 		for _, do := range []verb{apply, ensure, plan} {
 			fails[*record.RefusedError](r, do, a(two, "id=b"), "fingerprint", "run hostler reset first")
 			fails[*record.RefusedError](r, do, other, "recipe site is installed")
@@ -213,18 +213,18 @@ func TestR010R201Healthy(t *testing.T) {
 	body := "require_capability \"net\" { reachable = \"https://registry.example/\" }\n" + one
 	r.must(apply, a(body))
 	requests := 0
-	r.wrap = func(h host.Host) host.Host { h.Network = noNetwork{h.Network, &requests}; return h }
-	before, inode := r.host(), r.inode(record.File)
+	r.Wrap = func(h host.Host) host.Host { h.Network = noNetwork{h.Network, &requests}; return h }
+	before, inode := r.Standing(), r.inode(record.File)
 	for name, g := range map[string]given{"the same": a(body), "nothing": nothing, "a newer one": a(body+more, "id=a")} {
 		r.must(ensure, g)
-		if list := r.effects(); len(list) > 0 {
+		if list := r.Effects(); len(list) > 0 {
 			t.Errorf("ensure with %s: effects %v", name, list)
 		}
 	}
 	r.must(apply, a(body))
-	r.list(r.effects())
+	r.list(r.Effects())
 	r.must(apply, nothing)
-	r.list(r.effects())
+	r.list(r.Effects())
 	if requests > 0 || r.inode(record.File) != inode {
 		t.Errorf("%d requests, record written: %v", requests, r.inode(record.File) != inode)
 	}
@@ -253,7 +253,7 @@ func TestCapabilities(t *testing.T) {
 	r.must(apply, a(need("tool")+one))
 	r.remove("/usr/bin/tool")
 	r.must(ensure, nothing)
-	before := r.host()
+	before := r.Standing()
 	fails[*interpreter.UnmetError](r, apply, a(need("tool")+need("other")+two), "other", "nothing was changed")
 	r.same(before)
 	r.must(apply, a(need("tool")+two))
@@ -264,8 +264,8 @@ func TestCapabilities(t *testing.T) {
 	if len(e.Findings) != 2 {
 		t.Errorf("findings %+v", e.Findings)
 	}
-	r.list(r.effects())
-	r.same(r.before)
+	r.list(r.Effects())
+	r.same(r.Before)
 }
 
 // TestWarnsOnComplete: inputs that cannot be read and a superseded identity
@@ -286,7 +286,7 @@ func TestWarnsOnComplete(t *testing.T) {
 		}
 		if phase == "complete" {
 			tune := r.tune
-			r.tune, r.plan = nil, failing()
+			r.tune, r.Plan = nil, failing()
 			fails[*walk.StepError](r, apply, a(one+more))
 			r.tune = tune
 		}
@@ -297,7 +297,7 @@ func TestWarnsOnComplete(t *testing.T) {
 	rec := r.record()
 	rec.Superseded = []string{rec.Fingerprint}
 	rec.Fingerprint = "v1:sha256:moved"
-	r.ok(r.store().Save(context.Background(), rec))
+	r.ok(r.Store().Save(context.Background(), rec))
 	out := r.must(ensure, a(one))
 	if len(out.Warnings) != 1 || out.Warnings[0].Summary != "Superseded identity" {
 		t.Errorf("warnings %v", out.Warnings)

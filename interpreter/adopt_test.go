@@ -47,7 +47,7 @@ func TestAdopt(t *testing.T) {
 	if out.Phase != "complete" || out.Word != "ok" {
 		t.Errorf("outcome %+v", out)
 	}
-	for _, effect := range r.effects() {
+	for _, effect := range r.Effects() {
 		if !strings.Contains(effect, record.Dir) && effect != "sync /var/lib" {
 			t.Errorf("effect %s", effect)
 		}
@@ -58,13 +58,13 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	r.must(ensure, nothing)
-	r.list(r.effects())
+	r.list(r.Effects())
 	fails[*record.RefusedError](r, adopt, a(adoptee), "adopt takes over hosts without a record only")
 	r.must(apply, a("")) // prune leaves it, too
 	r.want("/etc/site/x", "x")
 	r.must(apply, a(adoptee))
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 	if !r.unit("ours.service").Running() {
 		t.Error("the unit was stopped")
 	}
@@ -86,8 +86,8 @@ func TestAdoptRefuses(t *testing.T) {
 			if !slices.Equal(e.Steps, []string{c.step}) {
 				t.Errorf("steps %q", e.Steps)
 			}
-			r.list(r.effects())
-			r.same(r.before)
+			r.list(r.Effects())
+			r.same(r.Before)
 		})
 	}
 	r := newRig(t, adoptable())
@@ -120,7 +120,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("last run %+v", s.LastRun)
 	}
 	out := r.must(verify, nothing)
-	if len(out.Drift) != 2 || len(r.effects()) > 0 {
+	if len(out.Drift) != 2 || len(r.Effects()) > 0 {
 		t.Errorf("verify %+v", out)
 	}
 	fails[*walk.StepError](r, ensure, nothing, "on_drift says hold")
@@ -151,7 +151,7 @@ func TestPreflightCommand(t *testing.T) {
 	body := "require_capability \"a\" { executable = \"nothing\" }\nrequire_capability \"b\" { executable = \"sh\" }\n" +
 		"require_capability \"c\" {\n executable = \"nothing\"\n severity = \"warning\"\n}\n" + one
 	r := newRig(t, memory.Options{Executables: []string{"apt-get"}})
-	found, err := r.interpreter().Preflight(t.Context(), r.request(a(body)))
+	found, err := r.Interpreter().Preflight(t.Context(), r.request(a(body)))
 	unmet, ok := errors.AsType[*interpreter.UnmetError](err)
 	if !ok || len(found) != 3 || len(unmet.Findings) != 1 {
 		t.Fatalf("found %+v, error %v", found, err)
@@ -160,17 +160,17 @@ func TestPreflightCommand(t *testing.T) {
 	if doc.Passed || doc.ErrorCount != 1 || doc.WarningCount != 1 || doc.Findings[0].Status != "error" || doc.Findings[1].Status != "ok" || doc.Findings[2].Status != "warning" {
 		t.Errorf("document %+v", doc)
 	}
-	r.same(r.before)
-	if _, err := r.interpreter().Preflight(t.Context(), interpreter.Request{}); !errors.Is(err, record.ErrAbsent) {
+	r.same(r.Before)
+	if _, err := r.Interpreter().Preflight(t.Context(), interpreter.Request{}); !errors.Is(err, record.ErrAbsent) {
 		t.Errorf("error %v", err)
 	}
-	r.plan = failing()
+	r.Plan = failing()
 	fails[*walk.StepError](r, apply, a("require_capability \"b\" { executable = \"sh\" }\n"+one+more))
-	if found, err := r.interpreter().Preflight(t.Context(), interpreter.Request{}); err != nil || len(found) != 1 {
+	if found, err := r.Interpreter().Preflight(t.Context(), interpreter.Request{}); err != nil || len(found) != 1 {
 		t.Errorf("found %+v, error %v", found, err)
 	}
 	r.must(ensure, nothing)
-	if found, err := r.interpreter().Preflight(t.Context(), interpreter.Request{}); err != nil || len(found) != 0 {
+	if found, err := r.Interpreter().Preflight(t.Context(), interpreter.Request{}); err != nil || len(found) != 0 {
 		t.Errorf("found %+v, error %v", found, err)
 	}
 }

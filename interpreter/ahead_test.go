@@ -129,7 +129,7 @@ func TestFetchingAheadEnds(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	for name, e := range r.host() {
+	for name, e := range r.Standing() {
 		if strings.Contains(name, "/cache/sha256/") && !strings.HasSuffix(name, ".partial") {
 			t.Errorf("%s: %+v", name, e)
 		}

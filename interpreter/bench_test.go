@@ -31,7 +31,7 @@ func onDisk(b testing.TB) *rig {
 	}
 	b.Cleanup(func() { files.Close() })
 	r := newRig(b, memory.Options{})
-	r.wrap = func(h host.Host) host.Host { h.Files = files; return h }
+	r.Wrap = func(h host.Host) host.Host { h.Files = files; return h }
 	return r
 }
 
@@ -51,13 +51,13 @@ func BenchmarkEnsure(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			r := onDisk(b)
-			if _, err := r.interpreter().Apply(context.Background(), r.request(manyFiles(n))); err != nil {
+			if _, err := r.Interpreter().Apply(context.Background(), r.request(manyFiles(n))); err != nil {
 				b.Fatal(err)
 			}
 			req := r.request(nothing)
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := r.interpreter().Ensure(context.Background(), req)
+				out, err := r.Interpreter().Ensure(context.Background(), req)
 				if err != nil || out.Changed > 0 || out.Unchanged != n {
 					b.Fatalf("outcome %+v, error %v", out, err)
 				}
@@ -75,7 +75,7 @@ func TestEnsureIsLinear(t *testing.T) {
 		r.must(apply, manyFiles(n))
 		req := r.request(nothing)
 		return testing.AllocsPerRun(1, func() {
-			if _, err := r.interpreter().Ensure(context.Background(), req); err != nil {
+			if _, err := r.Interpreter().Ensure(context.Background(), req); err != nil {
 				t.Fatal(err)
 			}
 		}) / float64(n)

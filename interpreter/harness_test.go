@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"hostler/interpreter/host/fault"
 	"hostler/interpreter/host/memory"
 	"hostler/interpreter/record"
+	"hostler/interpreter/rehearse/laws"
 	"hostler/interpreter/thing"
 	"hostler/interpreter/walk"
 )
@@ -61,55 +60,13 @@ var nothing = given{}
 // rig is a host and an interpreter on it.
 type rig struct {
 	testing.TB
-	*memory.Memory
-	// plan counts the effects of the run at hand and lets one go wrong.
-	plan *fault.Plan
-	// before is the host as it was when the rig was made.
-	before map[string]memory.Entry
-	events []walk.Event
-	seed   uint64
-	// wrap changes the doors of the host, nil for not at all.
-	wrap func(host.Host) host.Host
+	*laws.Rig
 	// tune changes the request, nil for not at all.
 	tune func(*interpreter.Request)
-	own  string
 }
 
 func newRig(t testing.TB, o memory.Options) *rig {
-	r := &rig{TB: t, Memory: memory.New(o), plan: fault.Count()}
-	r.before = r.host()
-	return r
-}
-
-// host is what stands on the host, but for what a run may leave under /run.
-func (r *rig) host() map[string]memory.Entry { return r.Snapshot("/run", "/proc", "/sys", "/dev") }
-
-// doors are the host's doors with effects counted.
-func (r *rig) doors() host.Host {
-	h := r.Host()
-	if r.wrap != nil {
-		h = r.wrap(h)
-	}
-	return fault.Wrap(h, r.plan)
-}
-
-func (r *rig) interpreter() *interpreter.Interpreter {
-	r.events, r.plan = nil, clean(r.plan)
-	r.seed++
-	return &interpreter.Interpreter{
-		Vocabulary: builtins.Vocabulary(), Host: r.doors(), Rand: rand.NewChaCha8([32]byte{byte(r.seed)}), OwnUnit: r.own,
-		Program: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("the interpreter")), nil },
-		Emit:    func(e walk.Event) { r.events = append(r.events, e) },
-		Holder:  host.Holder{PID: 1, Command: "hostler test"},
-	}
-}
-
-// clean is a plan that no run has used yet.
-func clean(p *fault.Plan) *fault.Plan {
-	if len(p.Log()) > 0 {
-		return fault.Count()
-	}
-	return p
+	return &rig{TB: t, Rig: laws.New(o, builtins.Vocabulary())}
 }
 
 // request makes a request of a recipe; a recipe with faults fails the test.
@@ -163,7 +120,7 @@ func (r *rig) load(src eval.Source, loader eval.Loader) (req interpreter.Request
 }
 
 // verb is a command of the interpreter.
-type verb = func(*interpreter.Interpreter, context.Context, interpreter.Request) (interpreter.Outcome, error)
+type verb = laws.Verb
 
 var (
 	apply  verb = (*interpreter.Interpreter).Apply
@@ -177,9 +134,7 @@ var (
 // run runs a command.
 func (r *rig) run(do verb, g given) (interpreter.Outcome, error) {
 	r.Helper()
-	req := r.request(g)
-	r.ResetEffects()
-	return do(r.interpreter(), context.Background(), req)
+	return r.Run(do, r.request(g))
 }
 
 // must runs a command that succeeds.
@@ -211,20 +166,17 @@ func fails[E error](r *rig, do verb, g given, parts ...string) E {
 // status is what the status command sees.
 func (r *rig) status() interpreter.Status {
 	r.Helper()
-	s, err := r.interpreter().Status(context.Background(), interpreter.Request{})
+	s, err := r.Interpreter().Status(context.Background(), interpreter.Request{})
 	if err != nil {
 		r.Fatal(err)
 	}
 	return s
 }
 
-// store is the installation's memory, read as every run does.
-func (r *rig) store() *record.Store { return record.NewStore(r.Host(), rand.NewChaCha8([32]byte{})) }
-
 // record is what stands on the host.
 func (r *rig) record() *record.Record {
 	r.Helper()
-	rec, err := r.store().Load(context.Background())
+	rec, err := r.Store().Load(context.Background())
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -295,24 +247,14 @@ func (r *rig) want(name, text string) {
 // same says whether the host is as it was.
 func (r *rig) same(before map[string]memory.Entry) {
 	r.Helper()
-	if diff := memory.Difference(before, r.host()); len(diff) > 0 {
+	if diff := memory.Difference(before, r.Standing()); len(diff) > 0 {
 		r.Errorf("the host differs: %v", diff)
 	}
 }
 
-// effects lists the effects of the last run outside of /run.
-func (r *rig) effects() (list []string) {
-	for _, e := range r.plan.Log() {
-		if !strings.HasPrefix(e.Name, "/run/") && e.Name != "/run" {
-			list = append(list, e.Kind+" "+e.Name)
-		}
-	}
-	return list
-}
-
 // jobs lists the jobs of units of the last run.
 func (r *rig) jobs() (list []string) {
-	for _, e := range r.plan.Log() {
+	for _, e := range r.Plan.Log() {
 		if strings.HasPrefix(e.Kind, "unit ") || strings.HasPrefix(e.Kind, "queue ") || e.Kind == "reload" {
 			list = append(list, strings.TrimPrefix(e.Kind, "unit ")+" "+e.Name)
 		}
@@ -323,23 +265,12 @@ func (r *rig) jobs() (list []string) {
 // at is the place of the first effect that match is true for, -1 if there is
 // none.
 func (r *rig) at(match func(fault.Effect) bool) int {
-	return slices.IndexFunc(r.plan.Log(), match)
-}
-
-// changed lists the steps that changed something in the last run, with what
-// they did.
-func (r *rig) changed() (list []string) {
-	for _, e := range r.events {
-		if e.Kind == walk.StepFinished && e.Change.Needed() && e.Err == nil {
-			list = append(list, string(e.Change.Action)+" "+e.Address)
-		}
-	}
-	return list
+	return slices.IndexFunc(r.Plan.Log(), match)
 }
 
 // warned lists the warnings of the last run's steps.
 func (r *rig) warned() (list []string) {
-	for _, e := range r.events {
+	for _, e := range r.Events {
 		if e.Kind == walk.Diagnosed {
 			list = append(list, e.Address+": "+e.Warning.Summary+": "+e.Warning.Detail)
 		}

@@ -49,6 +49,10 @@ var rooms = map[string][]string{
 	"cmd":                                 {"interpreter", "interpreter/", "builtins", "recipes", "cmd/"},
 	"recipes":                             {"interpreter/eval"},
 
+	// Recipes tried out in memory.
+	"interpreter/rehearse": {"interpreter", "interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/thing", "interpreter/walk", "interpreter/report",
+		"interpreter/host", "interpreter/host/memory", "interpreter/host/fault", "interpreter/record"},
+
 	// What happened and why.
 	"interpreter/history": {"interpreter/walk", "interpreter/block", "interpreter/record", "interpreter/host"},
 	"interpreter/sink":    {"interpreter/block", "interpreter/host"},

@@ -31,7 +31,7 @@ func TestR110DaemonStartsWhenComplete(t *testing.T) {
 	}
 	start := r.at(func(e fault.Effect) bool { return e.Kind == "unit start" && e.Name == delivery.DaemonUnit })
 	last := -1
-	for i, e := range r.plan.Log() {
+	for i, e := range r.Plan.Log() {
 		if strings.HasPrefix(e.Name, record.Dir) {
 			last = i
 		}
@@ -49,7 +49,7 @@ func TestH22StoppedDaemonIsStartedAgain(t *testing.T) {
 			r := newRig(t, memory.Options{})
 			r.must(apply, a(withInterpreter))
 			r.must(do, a(withInterpreter))
-			r.list(r.effects())
+			r.list(r.Effects())
 			r.job(host.JobStop, delivery.DaemonUnit)
 			before := r.inode(record.File)
 			if out := r.must(verify, nothing); out.Changed != 1 {
@@ -83,9 +83,9 @@ func TestR045UnitsGoFirst(t *testing.T) {
 	r := newRig(t, memory.Options{})
 	r.must(apply, a(withInterpreter))
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 	var order []string
-	for _, e := range r.plan.Log() {
+	for _, e := range r.Plan.Log() {
 		if strings.HasPrefix(e.Kind, "unit ") || e.Kind == "remove" && !strings.HasPrefix(e.Name, "/run") && !strings.HasPrefix(e.Name, record.Dir) && !strings.HasSuffix(e.Name, ".wants") {
 			order = append(order, strings.TrimPrefix(e.Name, "/etc/systemd/system/"))
 		}
@@ -99,9 +99,9 @@ func TestR045UnitsGoFirst(t *testing.T) {
 func TestResetInsideTheDaemon(t *testing.T) {
 	r := newRig(t, memory.Options{})
 	r.must(apply, a(withInterpreter))
-	r.own = delivery.DaemonUnit
+	r.OwnUnit = delivery.DaemonUnit
 	r.must(reset, nothing)
-	log := r.plan.Log()
+	log := r.Plan.Log()
 	file := r.at(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == daemonFile })
 	other := r.at(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == "/etc/a.conf" })
 	stop := r.at(func(e fault.Effect) bool { return strings.HasSuffix(e.Kind, "stop") && e.Name == delivery.DaemonUnit })
@@ -145,7 +145,7 @@ func TestDeliveredGoesOnReset(t *testing.T) {
 				r.want(bootFile, delivery.Boot{Prefix: "/usr/local"}.Text())
 			}
 			r.must(ensure, nothing)
-			r.list(r.effects())
+			r.list(r.Effects())
 			r.must(reset, nothing)
 			want := newRig(t, memory.Options{Files: map[string]memory.File{bin + "other": {Content: "foreign", Mode: 0o755}}})
 			for _, name := range []string{bin + "hostler", "/etc/hostler", bootFile, bootLink, bin + "hostler-blue", "/etc/a.conf"} {

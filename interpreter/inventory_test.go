@@ -28,7 +28,7 @@ func TestR077OneInventory(t *testing.T) {
 	).Replace(recipeFile(t, "rich.hcl")["recipe.hcl"])}}
 	r := newRig(t, rich(t))
 	var counted *counting
-	r.wrap = func(h host.Host) host.Host {
+	r.Wrap = func(h host.Host) host.Host {
 		counted = &counting{Machines: h.Machines}
 		h.Machines = counted
 		return h
@@ -36,7 +36,7 @@ func TestR077OneInventory(t *testing.T) {
 	r.must(apply, recipe)
 	for name, do := range map[string]verb{"apply": apply, "ensure": ensure, "verify": verify, "plan": plan} {
 		r.must(do, recipe)
-		r.list(r.changed())
+		r.list(r.Changed())
 		if counted.times != 1 {
 			t.Errorf("%s lists the machines %d times", name, counted.times)
 		}

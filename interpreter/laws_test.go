@@ -3,15 +3,12 @@ package interpreter_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
+	"hostler/interpreter/host"
 	"hostler/interpreter/host/memory"
-	"hostler/interpreter/record"
-	"hostler/interpreter/walk"
+	"hostler/interpreter/rehearse/laws"
 )
 
 // scenario is a recipe on a host, and its next version.
@@ -26,59 +23,29 @@ type scenario struct {
 	crash, power, errno int
 }
 
-func (s scenario) rig(t testing.TB) *rig {
-	return newRig(t, s.opts(t))
-}
+func (s scenario) rig(t testing.TB) *rig { return newRig(t, s.opts(t)) }
 
-// final is what counts about a host in the end: files, claims with their
-// origins, and what runs.
-type final struct {
-	files  map[string]memory.Entry
-	claims []string
-	phase  string
-}
-
-// end looks at a host. What is remembered of the way there is left out.
-func (r *rig) end() (f final) {
-	f.files = r.Snapshot("/run", "/proc", "/sys", "/dev", record.Dir, "/var/lib/machines/kube1/run", "/var/lib/machines/kube2/run")
-	rec, err := r.store().Load(context.Background())
-	if errors.Is(err, record.ErrAbsent) {
-		f.phase = "absent"
-		return f
+// law is the scenario as package laws has it.
+func (s scenario) law(t testing.TB) laws.Scenario {
+	t.Helper()
+	l := laws.Scenario{Rig: func() *laws.Rig { return s.rig(t).Rig }, V1: s.rig(t).request(s.v1)}
+	if s.v2 != nil {
+		next := s.rig(t).request(*s.v2)
+		l.V2 = &next
 	}
+	if s.moved != nil {
+		moved := s.rig(t).request(*s.moved)
+		l.Moved = &moved
+	}
+	return l
+}
+
+// end is what counts about the host.
+func (r *rig) end() laws.Ending {
+	r.Helper()
+	e, err := r.End()
 	r.ok(err)
-	f.phase = string(rec.Phase)
-	for _, c := range rec.Claims {
-		if !record.HoldsRecord(c.Thing) {
-			f.claims = append(f.claims, fmt.Sprintf("%s %s %s %v", c.Thing, c.Origin.Kind, c.Origin.Backup, c.Origin.State))
-		}
-	}
-	for _, name := range []string{rec.Applied, rec.Target} {
-		if _, err := r.store().LoadState(context.Background(), name); err != nil {
-			f.claims = append(f.claims, "state "+err.Error())
-		}
-	}
-	return f
-}
-
-// differs says in what two hosts differ, "" if they do not.
-func (f final) differs(g final) string {
-	var list []string
-	if f.phase != g.phase {
-		list = append(list, "phase "+f.phase+", want "+g.phase)
-	}
-	list = append(list, memory.Difference(g.files, f.files)...)
-	for _, c := range f.claims {
-		if !slices.Contains(g.claims, c) {
-			list = append(list, "claim "+c)
-		}
-	}
-	for _, c := range g.claims {
-		if !slices.Contains(f.claims, c) {
-			list = append(list, "no claim "+c)
-		}
-	}
-	return strings.Join(list, ", ")
+	return e
 }
 
 // TestLaws: a second run changes nothing, a plan is what apply does, an update
@@ -86,83 +53,90 @@ func (f final) differs(g final) string {
 func TestLaws(t *testing.T) {
 	for _, s := range scenarios(t) {
 		t.Run(s.name, func(t *testing.T) {
-			r := s.rig(t)
-			r.planned(s.v1)
-			r.quiet(s.v1)
-			first := r.end()
-			if s.v2 != nil {
-				r.planned(*s.v2)
-				r.quiet(*s.v2)
-				r.planned(s.v1)
-				if diff := r.end().differs(first); diff != "" {
-					t.Errorf("there and back again: %s", diff)
+			l := s.law(t)
+			for _, law := range laws.Names() {
+				if law == laws.CrashConverges {
+					continue // TestEveryEffect
+				}
+				for _, bad := range l.Check(context.Background(), law) {
+					t.Errorf("%s: %s", law, bad)
 				}
 			}
-			r.must(plan, s.v1)
-			r.must(reset, nothing)
-			r.same(r.before)
-			r.must(reset, nothing) // H33
-			r.same(r.before)
+			if s.v2 != nil {
+				s.thereAndBack(t)
+			}
 		})
 	}
 }
 
-// planned plans, applies, and compares what was done with what was foreseen.
-func (r *rig) planned(g given) {
+// planned plans and applies, quiet runs again.
+func (r *rig) planned(g given) { r.Helper(); r.found(r.Planned(r.request(g))) }
+func (r *rig) quiet(g given)   { r.Helper(); r.found(r.Quiet(r.request(g))) }
+
+func (r *rig) found(bad []string) {
 	r.Helper()
-	r.must(plan, g)
-	if len(r.plan.Log()) > 0 {
-		r.Errorf("a plan has effects: %v", r.plan.Log())
-	}
-	planned := actions(r.events)
-	r.must(apply, g)
-	done := actions(r.events)
-	for address, action := range planned {
-		if action != "unknown" && done[address] != action {
-			r.Errorf("%s: %q was foreseen and %q was done", address, action, done[address])
-		}
-	}
-	for address, action := range done {
-		if planned[address] == "" {
-			r.Errorf("%s: %q was done and nothing foreseen", address, action)
-		}
-	}
-	if before, after := order(planned), order(done); len(before) != len(after) {
-		r.Errorf("foreseen %v, done %v", before, after)
+	for _, b := range bad {
+		r.Error(b)
 	}
 }
 
-// actions are what the steps of a walk did, by address and place in the order.
-func actions(events []walk.Event) map[string]string {
-	all := map[string]string{}
-	for _, e := range events {
-		if e.Kind == walk.StepFinished {
-			all[fmt.Sprintf("%03d %s", len(all), e.Address)] = string(e.Change.Action)
+// touch is a program that makes a file.
+func touch(name string) memory.Program {
+	return func(i memory.Invocation) host.CommandResult {
+		if err := host.Replace(i.Host.Files, name, host.Content{Mode: 0o644}); err != nil {
+			return host.CommandResult{ExitCode: 1, Stderr: []byte(err.Error())}
 		}
+		return host.CommandResult{}
 	}
-	return all
 }
 
-func order(actions map[string]string) []string { return slices.Sorted(maps.Keys(actions)) }
+// thereAndBack updates and goes back to the first version, quietly.
+func (s scenario) thereAndBack(t *testing.T) {
+	r := s.rig(t)
+	r.must(apply, s.v1)
+	first := r.end()
+	for _, g := range []given{*s.v2, s.v1} {
+		r.planned(g)
+		r.quiet(g)
+	}
+	if diff := r.end().Differs(first); len(diff) > 0 {
+		t.Errorf("there and back again: %v", diff)
+	}
+	r.must(reset, nothing)
+	r.same(r.Before)
+}
 
-// quiet runs a recipe again: nothing may happen.
-func (r *rig) quiet(g given) {
-	r.Helper()
-	before := r.inode(record.File)
-	for _, do := range []verb{apply, ensure} {
-		r.must(do, g)
-		if list := r.effects(); len(list) > 0 {
-			r.Errorf("a second run has effects: %v", list)
-		}
-		if list := r.changed(); len(list) > 0 {
-			r.Errorf("a second run changes %v", list)
-		}
+// TestBrokenLaws: what is wrong with a recipe is found.
+func TestBrokenLaws(t *testing.T) {
+	const restless = "command \"date\" {\n argv = [\"date\"]\n creates = \"/var/lib/stamp\"\n}\n"
+	const leaves = restless + "reset_step \"r\" {\n run { argv = [\"true\"] }\n}\n"
+	stamp := memory.Options{Executables: []string{"date"}, Programs: map[string]memory.Program{"date": touch("/var/lib/stamp")}}
+	never := memory.Options{Executables: []string{"date"}, Programs: map[string]memory.Program{"date": touch("/var/lib/other")}}
+	for _, tt := range []struct {
+		name, law, body, want string
+		opts                  memory.Options
+	}{
+		{"a command that never makes what it says", laws.AgainIsNothing, restless, "apply fails", never},
+		{"a file that nobody removes", laws.ResetRestores, leaves, "left behind: /var/lib/stamp", stamp},
+		{"no such law", "no-law", restless, "there is no law", stamp},
+		{"no apply, no crash", laws.CrashConverges, restless, "apply fails", never},
+		{"no apply, no plan", laws.PlanIsApply, restless, "apply fails", never},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := scenario{v1: a(tt.body), opts: func(testing.TB) memory.Options { return tt.opts }}
+			bad := s.law(t).Check(context.Background(), tt.law)
+			if !strings.Contains(strings.Join(bad, "\n"), tt.want) {
+				t.Errorf("found %q, want %q", bad, tt.want)
+			}
+		})
 	}
-	if after := r.inode(record.File); after != before {
-		r.Error("the record was written again")
-	}
-	out := r.must(verify, nothing)
-	if len(out.Drift) > 0 || len(r.changed()) > 0 {
-		r.Errorf("there is drift: %v, %v", out.Drift, r.changed())
+}
+
+// TestEndless: laws are given up when the time is up.
+func TestEndless(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("time is up"))
+	if bad := small().law(t).Check(ctx, laws.CrashConverges); len(bad) > 0 {
+		t.Error(bad)
 	}
 }

@@ -136,7 +136,7 @@ func TestOffline(t *testing.T) {
 			image.want("/etc/systemd/system/multi-user.target.wants/a.service", image.read("/etc/systemd/system/a.service"))
 			inode := image.inode(record.File)
 			image.must(apply, a(imageSite, "token=secret"))
-			image.list(image.effects())
+			image.list(image.Effects())
 			if image.inode(record.File) != inode {
 				t.Error("the record was written again")
 			}
@@ -155,9 +155,9 @@ func TestOffline(t *testing.T) {
 				t.Error("there is no key, or the unit does not run")
 			}
 			live.must(ensure, nothing)
-			live.list(live.effects())
+			live.list(live.Effects())
 			live.must(reset, nothing)
-			live.same(live.before)
+			live.same(live.Before)
 		})
 	}
 }
@@ -168,7 +168,7 @@ func TestOfflineReset(t *testing.T) {
 	r.must(plan, a(imageSite))
 	r.must(apply, a(imageSite))
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 	if _, err := r.run(adopt, a(imageSite)); err == nil || !strings.Contains(err.Error(), "needs the running host") {
 		t.Errorf("error %v", err)
 	}

@@ -54,13 +54,13 @@ nspawn_machine "m" {
   ready { command = ["true"] }
 }`)
 	r.must(plan, recipe)
-	if planned := r.changed(); !slices.Contains(planned, "run wait_for.file") || !slices.Contains(planned, "run nspawn_machine.m") {
+	if planned := r.Changed(); !slices.Contains(planned, "run wait_for.file") || !slices.Contains(planned, "run nspawn_machine.m") {
 		t.Errorf("the plan is %q", planned)
 	}
 	machine := "nspawn_machine \"m\" {\n rootfs {\n  image = \"/srv/one.tar\"\n  platform = \"linux/amd64\"\n }\n"
 	r.must(apply, a(machine+"}"))
 	r.must(plan, a(machine+" ready { file = \"/var/lib/late\" }\n}"))
-	if planned := r.changed(); !slices.Equal(planned, []string{"run nspawn_machine.m"}) {
+	if planned := r.Changed(); !slices.Equal(planned, []string{"run nspawn_machine.m"}) {
 		t.Errorf("the plan for the machine that runs is %q", planned)
 	}
 }

@@ -122,7 +122,7 @@ func TestUsedRecipes(t *testing.T) {
 	r.must(ensure, given{vars: []string{"token=secret"}})
 	r.want("/etc/base/s", "s=secret")
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestStoredRecipeDamaged: a stored file that is not what was stored is never
@@ -159,7 +159,7 @@ func TestSweepFails(t *testing.T) {
 	r.must(apply, a(one))
 	r.must(apply, a(two))
 	r.put(record.StateDir+"/x.json", "{}")
-	r.plan = fault.FailAt(1, syscall.EIO).Only(func(e fault.Effect) bool { return e.Name == record.StateDir+"/x.json" })
+	r.Plan = fault.FailAt(1, syscall.EIO).Only(func(e fault.Effect) bool { return e.Name == record.StateDir+"/x.json" })
 	out := r.must(apply, a(three))
 	if len(out.Warnings) != 1 || out.Warnings[0].Summary != "Old states not removed" {
 		t.Errorf("warnings %v", out.Warnings)

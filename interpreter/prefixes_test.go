@@ -46,7 +46,7 @@ func TestR141CleanHostSeesOtherPrefixes(t *testing.T) {
 	r.must(apply, a(belowPrefix)) // the default
 	r.remove(record.Dir)
 	r.remove("/etc/site/tool")
-	before := r.host()
+	before := r.Standing()
 	r.tune = withPrefix("/opt/site")
 	e := fails[*interpreter.ForeignError](r, apply, a(belowPrefix), "left by an installation without a record", "hostler reset")
 	var names []string
@@ -81,7 +81,7 @@ func TestR140ResetSweepsOtherPrefixes(t *testing.T) {
 	r.put("/srv/other", "keeps /srv")
 	r.tune = withPrefix("/srv/site")
 	r.must(reset, nothing)
-	diff := memory.Difference(r.before, r.host())
+	diff := memory.Difference(r.Before, r.Standing())
 	slices.Sort(diff)
 	want := []string{"+/srv", "+/srv/other", "+/usr/local/bin/mine", "+/usr/local/share", "+/usr/local/share/site", "+/usr/local/share/site/data"}
 	if !slices.Equal(diff, want) {
@@ -106,7 +106,7 @@ func TestR140SalvageSweepsPrefixes(t *testing.T) {
 			r.put("/opt/site/share/site/data", "somebody's data")
 			r.must(reset, recipe)
 			want := []string{"+/opt/site", "+/opt/site/share", "+/opt/site/share/site", "+/opt/site/share/site/data", "+/usr/local/share"} // systems bring the last
-			if diff := memory.Difference(r.before, r.host()); !slices.Equal(diff, want) {
+			if diff := memory.Difference(r.Before, r.Standing()); !slices.Equal(diff, want) {
 				t.Errorf("left %q", diff)
 			}
 		})
@@ -143,11 +143,11 @@ func TestR175InstallDirectory(t *testing.T) {
 					t.Errorf("finding %+v", f)
 				}
 			}
-			found, err := r.interpreter().Preflight(t.Context(), r.request(a(c.body)))
+			found, err := r.Interpreter().Preflight(t.Context(), r.request(a(c.body)))
 			if _, unmet := errors.AsType[*interpreter.UnmetError](err); !unmet || len(found) != len(e.Findings) {
 				t.Errorf("preflight: %+v, %v", found, err)
 			}
-			r.same(r.before)
+			r.same(r.Before)
 		})
 	}
 }

@@ -125,11 +125,11 @@ func TestPreparation(t *testing.T) {
 		r.quiet(s.v1)
 		r.must(plan, s.v1)
 		r.must(reset, nothing)
-		r.same(r.before)
+		r.same(r.Before)
 	})
 	t.Run("every effect", func(t *testing.T) {
-		m := &misery{TB: t, scenario: s, tried: map[string]int{}}
-		m.apply()
-		m.reset()
+		m := s.misery(t)
+		m.Apply(t.Context())
+		m.Reset(t.Context())
 	})
 }

@@ -107,6 +107,9 @@ func slotsScenario(t testing.TB) scenario {
 func shipped(t testing.TB) (all []scenario) {
 	for _, top := range []string{"../recipes", "../examples"} {
 		err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "previous" {
+				return fs.SkipDir
+			}
 			if err == nil && d.Name() == eval.MainFile && !strings.HasPrefix(name, "../recipes/shared/") {
 				all = append(all, shippedAs(t, filepath.Dir(name)))
 			}

@@ -20,9 +20,9 @@ import (
 func TestR050Resetting(t *testing.T) {
 	r := newRig(t, memory.Options{})
 	r.must(apply, a(one))
-	r.plan = fault.FailAt(1, syscall.EBUSY).Only(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == "/etc/x" })
+	r.Plan = fault.FailAt(1, syscall.EBUSY).Only(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == "/etc/x" })
 	fails[*walk.StepError](r, reset, nothing)
-	before := r.host()
+	before := r.Standing()
 	for _, do := range []verb{apply, ensure, adopt, plan} {
 		fails[*record.RefusedError](r, do, a(one), "a reset of this host is not finished")
 	}
@@ -31,7 +31,7 @@ func TestR050Resetting(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestR051Unreadable: a record that cannot be read refuses all but reset.
@@ -41,7 +41,7 @@ func TestR051Unreadable(t *testing.T) {
 			r := newRig(t, memory.Options{})
 			r.must(apply, a(one))
 			r.put(record.File, text)
-			before := r.host()
+			before := r.Standing()
 			for _, do := range []verb{apply, ensure, adopt, plan} {
 				fails[*record.RefusedError](r, do, a(two), "who owns this host cannot be told", "run hostler reset")
 			}
@@ -73,7 +73,7 @@ func TestC74Newer(t *testing.T) {
 			r := newRig(t, memory.Options{})
 			r.must(apply, a(one))
 			spoil(r)
-			before := r.host()
+			before := r.Standing()
 			for _, do := range []verb{apply, ensure, reset, adopt} {
 				fails[*record.RefusedError](r, do, a(one), "newer release", "nothing was changed")
 			}
@@ -94,15 +94,15 @@ func TestC74Newer(t *testing.T) {
 func TestNewerState(t *testing.T) {
 	r := newRig(t, memory.Options{})
 	r.must(apply, a(one))
-	st, err := r.store().LoadState(context.Background(), r.record().Applied)
+	st, err := r.Store().LoadState(context.Background(), r.record().Applied)
 	r.ok(err)
 	st.Steps[0].TypeVersion = 99
-	name, err := r.store().SaveState(context.Background(), *st, nil)
+	name, err := r.Store().SaveState(context.Background(), *st, nil)
 	r.ok(err)
 	rec := r.record()
 	rec.Applied, rec.Target = name, name
-	r.ok(r.store().Save(context.Background(), rec))
-	before := r.host()
+	r.ok(r.Store().Save(context.Background(), rec))
+	before := r.Standing()
 	for _, do := range []verb{apply, ensure} {
 		fails[*block.NewerError](r, do, a(two), "newer release")
 	}
@@ -130,7 +130,7 @@ func TestDamagedState(t *testing.T) {
 	}
 	r.must(ensure, nothing)
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestLockHeld: a lock that is held refuses at once, or is waited for (R035,

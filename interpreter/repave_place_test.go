@@ -8,6 +8,7 @@ import (
 	"hostler/interpreter/host"
 	"hostler/interpreter/host/fault"
 	"hostler/interpreter/record"
+	"hostler/interpreter/rehearse/laws"
 	"hostler/interpreter/walk"
 )
 
@@ -26,7 +27,8 @@ func TestRepaveInPlace(t *testing.T) {
 	effects := func() int { // of a repave without faults
 		clean := newRig(t, nodeHost(t))
 		clean.must(apply, single(t))
-		return clean.count(repave, moved)
+		clean.must(repave, moved)
+		return len(clean.Plan.Log())
 	}()
 	r.must(repave, moved)
 	done := func(r *rig) {
@@ -43,7 +45,7 @@ func TestRepaveInPlace(t *testing.T) {
 	for n := 1; n <= effects; n += 23 {
 		r := newRig(t, nodeHost(t))
 		r.must(apply, single(t))
-		at := r.gowrong(way{plan: func(_ *rig, n int) *fault.Plan { return fault.CrashAt(n) }, died: (*rig).Crash}, n, repave, moved)
+		at := r.GoWrong(laws.Crashes(1)[0], n, repave, r.request(moved))
 		if r.record().Phase == record.Installing {
 			fails[*record.RefusedError](r, apply, single(t), "fingerprint")
 			r.must(ensure, moved)
@@ -54,7 +56,7 @@ func TestRepaveInPlace(t *testing.T) {
 		t.Log(at)
 		done(r)
 		r.must(reset, nothing)
-		r.same(r.before)
+		r.same(r.Before)
 	}
 }
 
@@ -85,7 +87,7 @@ func TestRepaveToSlots(t *testing.T) {
 	r.must(repave, slots(t, "release=2"))
 	r.runs("kube2", "release=2\n")
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestRepaveRefused: what cannot go on, or not back, is refused before anything
@@ -100,7 +102,7 @@ func TestRepaveRefused(t *testing.T) {
 	r.must(reset, nothing)
 
 	r = newNode(t)
-	before := r.host()
+	before := r.Standing()
 	r.put("/etc/agent.d/2", "theirs")
 	fails[*interpreter.ForeignError](r, repave, slots(t, "release=2"), "/etc/agent.d/2")
 	r.remove("/etc/agent.d/2")
@@ -130,7 +132,7 @@ func TestRepaveNeedsInput(t *testing.T) {
 	r := newRig(t, nodeHost(t))
 	r.must(apply, given{recipe: recipe, vars: []string{"token=secret"}})
 	needs := fails[*walk.NeedsInputError](r, repave, nothing)
-	r.list(r.effects())
+	r.list(r.Effects())
 	if len(needs.Variables) != 1 || needs.Variables[0] != "token" {
 		t.Errorf("needs %v", needs)
 	}
@@ -157,11 +159,11 @@ func TestRepavePrevious(t *testing.T) {
 // TestRepavePlan: a plan of a repave changes nothing and shows both halves.
 func TestRepavePlan(t *testing.T) {
 	r := newNode(t)
-	before := r.host()
+	before := r.Standing()
 	r.must(planRepave, slots(t, "release=2", "image=/srv/two.tar"))
 	r.same(before)
-	r.list(r.effects())
-	done := strings.Join(r.changed(), "\n")
+	r.list(r.Effects())
+	done := strings.Join(r.Changed(), "\n")
 	for _, want := range []string{"update write_file_if_changed.host", "create nspawn_machine.node", "run nspawn_machine.node", "run nspawn_machine.node.reset_step.after_stop"} {
 		if !strings.Contains(done, want) {
 			t.Errorf("the plan does not hold %q:\n%s", want, done)
@@ -174,12 +176,12 @@ func TestRepavePlan(t *testing.T) {
 func TestRepaveInterrupted(t *testing.T) {
 	killed := func() *rig {
 		r := newNode(t)
-		r.plan = fault.CrashAfter(1).Only(isJob("unit start", "", "systemd-nspawn@kube2.service"))
+		r.Plan = fault.CrashAfter(1).Only(isJob("unit start", "", "systemd-nspawn@kube2.service"))
 		if fault.Recover(func() { _, _ = r.run(repave, slots(t, "release=2")) }) == nil {
 			t.Fatal("it was not killed")
 		}
 		r.Crash()
-		r.plan = fault.Count()
+		r.Plan = fault.Count()
 		return r
 	}
 	r := killed()
@@ -202,7 +204,7 @@ func TestRepaveInterrupted(t *testing.T) {
 	r = killed()
 	r.Reboot()
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestNeedsRebuild: a plan says what a running machine cannot follow.

@@ -124,14 +124,14 @@ func TestRepave(t *testing.T) {
 	r.must(repave, nothing)
 	r.runs("kube1", "release=2\n")
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestRepaveFails: when the new machine does not become ready, the old one is
 // back, and nothing else has moved.
 func TestRepaveFails(t *testing.T) {
 	r := newNode(t)
-	before, claims := r.host(), len(r.record().Claims)
+	before, claims := r.Standing(), len(r.record().Claims)
 	rec := r.record()
 	out, err := r.run(repave, slots(t, "release=2", "image=/srv/two.tar", "ready=/never"))
 	if err == nil || !strings.Contains(err.Error(), "the host is back at what was applied") || !strings.Contains(err.Error(), "file /never is not there") {
@@ -152,7 +152,7 @@ func TestRepaveFails(t *testing.T) {
 	}
 	r.quiet(slots(t))
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestRepaveKeepsTheOldUntilHealthy: while the new slot is built, the old
@@ -161,7 +161,7 @@ func TestRepaveKeepsTheOldUntilHealthy(t *testing.T) {
 	r := newNode(t)
 	r.must(repave, slots(t, "release=2"))
 	stop := r.at(isJob("unit stop", "queue stop", "systemd-nspawn@kube1.service"))
-	for i, e := range r.plan.Log() {
+	for i, e := range r.Plan.Log() {
 		switch {
 		case i < stop && strings.Contains(e.Name, "systemd-nspawn@kube1"), i < stop && strings.Contains(e.Name, "kube1.nspawn"):
 			t.Errorf("before kube1 is stopped: %v", e)
@@ -202,7 +202,7 @@ func TestRepaveConfirmed(t *testing.T) {
 			}
 			r.tune = nil
 			r.must(reset, nothing)
-			r.same(r.before)
+			r.same(r.Before)
 		})
 	}
 }
@@ -214,7 +214,7 @@ func trying(t testing.TB, within time.Duration) *rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	req := r.request(slots(t, "release=2"))
 	req.ConfirmWithin = within
-	in := r.interpreter()
+	in := r.Interpreter()
 	in.Emit = func(e walk.Event) {
 		if e.Warning.Summary == "Waiting for confirmation" {
 			cancel()

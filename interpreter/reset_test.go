@@ -14,6 +14,7 @@ import (
 	"hostler/interpreter/host/fault"
 	"hostler/interpreter/host/memory"
 	"hostler/interpreter/record"
+	"hostler/interpreter/rehearse/laws"
 	"hostler/interpreter/thing"
 	"hostler/interpreter/walk"
 )
@@ -68,7 +69,7 @@ func TestReset(t *testing.T) {
 	if out.Phase != "absent" || out.Word != "ok" || out.Undone == 0 {
 		t.Errorf("outcome %+v", out)
 	}
-	r.same(r.before)
+	r.same(r.Before)
 	if u := r.unit("theirs.service"); !u.Running() || u.UnitFileState != "enabled" {
 		t.Errorf("unit %+v", u)
 	}
@@ -79,24 +80,24 @@ func TestReset(t *testing.T) {
 		t.Errorf("status %+v", r.status())
 	}
 	r.must(reset, nothing)
-	r.list(r.effects())
+	r.list(r.Effects())
 	r.must(apply, a(site)) // H42: it can be installed again
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestR143NotAdmittedFresh: after a reset that failed the next run is refused,
 // not admitted as on a clean host.
 func TestR119R143FailedReset(t *testing.T) {
 	r := installed(t)
-	r.plan = fault.FailAt(1, syscall.EIO).Only(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == "/etc/site/x" })
+	r.Plan = fault.FailAt(1, syscall.EIO).Only(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == "/etc/site/x" })
 	out, err := r.run(reset, nothing)
 	if _, ok := errors.AsType[*walk.StepError](err); !ok || out.Phase != "resetting" || out.Word != "failed" {
 		t.Fatalf("outcome %+v, error %v", out, err)
 	}
 	fails[*record.RefusedError](r, apply, a(site), "run hostler reset again")
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestR122RemovalPutBack: a removal of the record that cannot be made durable
@@ -106,7 +107,7 @@ func TestR122RemovalPutBack(t *testing.T) {
 	clean.must(reset, nothing)
 	removal := clean.at(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == record.File })
 	r := installed(t)
-	r.plan = fault.FailAt(removal+2, syscall.EIO)
+	r.Plan = fault.FailAt(removal+2, syscall.EIO)
 	out, err := r.run(reset, nothing)
 	if err == nil || !strings.Contains(err.Error(), "removal of the ownership record is not durable") || out.Phase != "resetting" {
 		t.Fatalf("outcome %+v, error %v", out, err)
@@ -115,7 +116,7 @@ func TestR122RemovalPutBack(t *testing.T) {
 		t.Errorf("phase %s", r.record().Phase)
 	}
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestEdited: an edit refuses before anything is torn down, and is discarded
@@ -123,25 +124,25 @@ func TestR122RemovalPutBack(t *testing.T) {
 func TestEdited(t *testing.T) {
 	r := installed(t)
 	r.put("/etc/site/x", "edited")
-	before := r.host()
+	before := r.Standing()
 	fails[*walk.EditedError](r, reset, nothing, "path:/etc/site/x", "--discard-edits")
-	r.list(r.effects())
+	r.list(r.Effects())
 	r.same(before)
 	r.tune = func(req *interpreter.Request) { req.DiscardEdits = true }
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestPlanReset: what will go is shown, what is left alone is, and nothing
 // changes.
 func TestPlanReset(t *testing.T) {
 	r := installed(t)
-	before := r.host()
+	before := r.Standing()
 	r.must((*interpreter.Interpreter).PlanReset, nothing)
-	if got := r.changed(); !slices.Contains(got, "delete path:/etc/site/x") || !slices.Contains(got, "delete unit-active:ours.service") {
+	if got := r.Changed(); !slices.Contains(got, "delete path:/etc/site/x") || !slices.Contains(got, "delete unit-active:ours.service") {
 		t.Errorf("planned %q", got)
 	}
-	r.list(r.effects())
+	r.list(r.Effects())
 	r.same(before)
 }
 
@@ -164,7 +165,7 @@ func TestR124R125C72Salvage(t *testing.T) {
 				t.Errorf("outcome %+v", out)
 			}
 			// The state of foreign units is not known any more.
-			diff := memory.Difference(r.before, r.host())
+			diff := memory.Difference(r.Before, r.Standing())
 			if !slices.Equal(diff, []string{"-/etc/systemd/system/multi-user.target.wants/theirs.service"}) {
 				t.Errorf("the host differs: %v", diff)
 			}
@@ -189,7 +190,7 @@ func TestSalvageFromRecipe(t *testing.T) {
 	r.remove(record.File)
 	r.remove(record.StateDir)
 	r.must(reset, a(site))
-	diff := memory.Difference(r.before, r.host())
+	diff := memory.Difference(r.Before, r.Standing())
 	if !slices.Equal(diff, []string{"-/etc/systemd/system/multi-user.target.wants/theirs.service"}) {
 		t.Errorf("the host differs: %v", diff)
 	}
@@ -242,7 +243,7 @@ func TestLeft(t *testing.T) {
 	}
 	done := func(r *rig) {
 		r.Helper()
-		diff := memory.Difference(r.before, r.host())
+		diff := memory.Difference(r.Before, r.Standing())
 		if !slices.Equal(diff, []string{"-/etc/systemd/system/multi-user.target.wants/theirs.service"}) {
 			r.Errorf("the host differs: %v", diff)
 		}
@@ -308,22 +309,18 @@ func TestSalvageOfMachines(t *testing.T) {
 func TestSalvageGoesOn(t *testing.T) {
 	clean := installed(t)
 	clean.remove(record.File)
-	effects := clean.count(reset, nothing)
-	want := clean.host()
-	ways := []way{
-		{plan: func(_ *rig, n int) *fault.Plan { return fault.CrashAt(n) }, died: (*rig).Crash},
-		{plan: powerLoss(memory.LoseMost)},
-		{plan: func(_ *rig, n int) *fault.Plan { return fault.FailAt(n, syscall.EIO) }},
-	}
+	clean.must(reset, nothing)
+	effects, want := len(clean.Plan.Log()), clean.Standing()
+	ways := append(laws.Crashes(1), laws.AllWays(1, 1, 1)[5]) // which is EIO
 	for _, way := range ways {
 		for n := 1; n <= effects; n++ {
 			r := installed(t)
 			r.remove(record.File)
-			at := r.gowrong(way, n, reset, nothing)
+			at := r.GoWrong(way, n, reset, r.request(nothing))
 			if _, err := r.run(reset, nothing); err != nil {
 				t.Fatalf("%s: then reset fails: %v", at, err)
 			}
-			if diff := memory.Difference(want, r.host()); len(diff) > 0 {
+			if diff := memory.Difference(want, r.Standing()); len(diff) > 0 {
 				t.Fatalf("%s: in the end %v", at, diff)
 			}
 		}
@@ -345,7 +342,7 @@ func TestR126R127Tools(t *testing.T) {
 	}
 	r.Refuse(memory.CallRegistered, nil)
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 
 	o := rich(t)
 	o.NoSystemdContainer = true
@@ -353,7 +350,7 @@ func TestR126R127Tools(t *testing.T) {
 	full := recipeFile(t, "rich.hcl")["recipe.hcl"]
 	r.must(apply, given{recipe: files{"recipe.hcl": full[:strings.Index(full, "stage \"machine\"")]}})
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestR142Disabled: after a reset the machine's unit is disabled and its tree
@@ -362,7 +359,7 @@ func TestR130R142MachineGone(t *testing.T) {
 	r := newRig(t, rich(t))
 	r.must(apply, given{recipe: recipeFile(t, "rich.hcl")})
 	r.must(reset, nothing)
-	did := r.changed()
+	did := r.Changed()
 	stop, tree := slices.Index(did, "delete unit-active:systemd-nspawn@kube1.service"), slices.Index(did, "delete machine:kube1")
 	if stop < 0 || tree < stop {
 		t.Errorf("undone %q", did)
@@ -376,7 +373,7 @@ func TestR130R142MachineGone(t *testing.T) {
 // waited for.
 func TestOwnUnitStopsLast(t *testing.T) {
 	r := installed(t)
-	r.own = "ours.service"
+	r.OwnUnit = "ours.service"
 	r.must(reset, nothing)
 	jobs := r.jobs()
 	last := jobs[len(jobs)-1]
@@ -386,7 +383,7 @@ func TestOwnUnitStopsLast(t *testing.T) {
 	if at := r.at(func(e fault.Effect) bool { return e.Kind == "queue stop" }); at < r.at(func(e fault.Effect) bool { return e.Name == record.File && e.Kind == "remove" }) {
 		t.Error("it is stopped before the record is gone")
 	}
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // has finds a warning by its summary.

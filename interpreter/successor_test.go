@@ -17,7 +17,7 @@ func TestHandOver(t *testing.T) {
 	const staged = delivery.Staging + "Ab1/hostler"
 	newer := func(r *rig) {
 		r.put(record.File, strings.Replace(r.read(record.File), `"schema_version": 1,`, `"schema_version": 99,`, 1))
-		if _, err := r.store().Head(context.Background()); err == nil {
+		if _, err := r.Store().Head(context.Background()); err == nil {
 			t.Fatal("the record can still be read")
 		}
 	}
@@ -43,7 +43,7 @@ func TestHandOver(t *testing.T) {
 			if c.change != nil {
 				c.change(r)
 			}
-			got, err := r.interpreter().Successor(context.Background(), c.executable)
+			got, err := r.Interpreter().Successor(context.Background(), c.executable)
 			if err != nil || got != c.want {
 				t.Errorf("hands over to %q, %v, want %q", got, err, c.want)
 			}

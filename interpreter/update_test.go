@@ -101,9 +101,9 @@ func TestR012R013Prefix(t *testing.T) {
 			r.tune = nil // what was resolved once stays
 			r.must(apply, c.recipe)
 			r.must(ensure, nothing)
-			r.list(r.effects())
+			r.list(r.Effects())
 			r.must(reset, nothing) // R139, R140
-			r.same(r.before)
+			r.same(r.Before)
 		})
 	}
 }
@@ -161,7 +161,7 @@ systemd_unit "a.service" {
 		t.Errorf("outcome %+v", out)
 	}
 	commits, last := 0, 0
-	for i, e := range r.plan.Log() {
+	for i, e := range r.Plan.Log() {
 		switch {
 		case e.Kind == "rename" && e.Name == host.TemporaryName(record.File):
 			commits, last = commits+1, i
@@ -183,7 +183,7 @@ func TestR097R215BothErrors(t *testing.T) {
 	r.must(apply, a(one))
 	inode := r.inode(record.File)
 	r.put("/etc/x", "edited")
-	r.plan = fault.FailAt(1, syscall.ENOSPC).Only(func(e fault.Effect) bool { return strings.HasPrefix(e.Name, "/etc/.x") })
+	r.Plan = fault.FailAt(1, syscall.ENOSPC).Only(func(e fault.Effect) bool { return strings.HasPrefix(e.Name, "/etc/.x") })
 	out, err := r.run(ensure, nothing)
 	if err == nil || !strings.Contains(err.Error(), "content differs") || !strings.Contains(err.Error(), "no space left") || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("error %v", err)
@@ -205,7 +205,7 @@ func TestR098Customised(t *testing.T) {
 	for range 2 {
 		out := r.must(ensure, nothing)
 		r.want("/etc/x", "customised")
-		r.list(r.effects())
+		r.list(r.Effects())
 		if len(out.Drift) != 1 || len(r.warned()) != 1 {
 			t.Errorf("drift %v, warnings %v", out.Drift, r.warned())
 		}
@@ -250,7 +250,7 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 	r.must(ensure, nothing) // intact: it is not needed
-	r.list(r.effects())
+	r.list(r.Effects())
 	r.put("/etc/x", "edited")
 	r.remove("/etc/t")
 	_, err := r.run(ensure, nothing)
@@ -290,7 +290,7 @@ func TestRotatedSecret(t *testing.T) {
 			if out := r.must(ensure, nothing); out.Changed != 0 || len(out.Drift) != 0 || out.Phase != "complete" {
 				t.Errorf("again: %+v", out)
 			}
-			r.list(r.effects())
+			r.list(r.Effects())
 			r.must(reset, nothing)
 			if _, err := r.Host().Files.Stat("/etc/t"); !host.Absent(err) {
 				t.Errorf("/etc/t: %v", err)
@@ -306,7 +306,7 @@ func TestAllowDestroy(t *testing.T) {
 	without := given{recipe: files{"recipe.hcl": full[:strings.Index(full, "stage \"machine\"")]}}
 	r := newRig(t, rich(t))
 	r.must(apply, given{recipe: files{"recipe.hcl": full}})
-	before := r.host()
+	before := r.Standing()
 	fails[*record.RefusedError](r, apply, without, "kube1", "--allow-destroy")
 	r.same(before)
 	if out := r.must(plan, without); len(out.Warnings) != 1 {
@@ -324,7 +324,7 @@ func TestAllowDestroy(t *testing.T) {
 	}
 	r.tune = nil
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestVerifyWithoutSecrets: a file whose secret is not at hand differs, which

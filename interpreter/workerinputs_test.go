@@ -89,7 +89,7 @@ func TestC63NamesComeLate(t *testing.T) {
 	delete(network, "api.example.com:6443")
 	for range 3 { // as the boot unit tries again
 		fails[*interpreter.UnmetError](r, ensure, worker(aclWorker), "https://api.example.com:6443/readyz does not answer", "name resolution")
-		r.same(r.before)
+		r.same(r.Before)
 	}
 	network["api.example.com:6443"] = api
 	r.must(ensure, worker(aclWorker))
@@ -143,7 +143,7 @@ func TestC66OldRecipeAtBoot(t *testing.T) {
 	r.holds(inside+"/etc/systemd/system/kubelet.service.d/20-node-config.conf", "pool=b")
 	for _, do := range []verb{ensure, ensure} {
 		r.must(do, first)
-		r.list(r.effects())
+		r.list(r.Effects())
 	}
 	var refused *record.RefusedError
 	if _, err := r.run(apply, worker(aclWorker, "kubernetes_version=1.33.0")); !errors.As(err, &refused) {

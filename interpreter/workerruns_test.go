@@ -94,7 +94,7 @@ func TestWorkerIdentity(t *testing.T) {
 	}
 	for _, other := range []string{"kubernetes_version=1.34.5", "api_server=other.example.com:6443", "rootfs_image=/srv/other.tar", `machines=["other"]`, "node_name=other"} {
 		fails[*record.RefusedError](r, apply, worker(aclWorker, other), "fingerprint")
-		if list := r.effects(); len(list) > 0 {
+		if list := r.Effects(); len(list) > 0 {
 			t.Errorf("%s is refused, and has the effects %v", other, list)
 		}
 	}
@@ -111,8 +111,8 @@ func TestWorkerNeeds(t *testing.T) {
 		delete(o.Network.HTTP, "api.example.com:6443")
 	})
 	e := fails[*interpreter.UnmetError](r, apply, worker(aclWorker), "nft", "system extension", "10250", "/var/lib", "https://api.example.com:6443/readyz", "nothing was changed")
-	if strings.Contains(e.Error(), "tdnf") || len(r.effects()) > 0 {
-		t.Errorf("%v, effects %v", e, r.effects())
+	if strings.Contains(e.Error(), "tdnf") || len(r.Effects()) > 0 {
+		t.Errorf("%v, effects %v", e, r.Effects())
 	}
 }
 
@@ -153,7 +153,7 @@ func TestWorkerOrder(t *testing.T) {
 	})
 	r.must(apply, worker(aclWorker))
 	var stages []string
-	for _, e := range r.events {
+	for _, e := range r.Events {
 		if e.Kind == walk.StageStarted {
 			stages = append(stages, e.Stage)
 		}
@@ -162,7 +162,7 @@ func TestWorkerOrder(t *testing.T) {
 		t.Errorf("stages %q, want %q", stages, want)
 	}
 	r.must(reset, nothing)
-	log := r.plan.Log()
+	log := r.Plan.Log()
 	at := func(kind, name string) int {
 		for i, e := range log {
 			if strings.HasPrefix(e.Kind, kind) && strings.HasPrefix(e.Name, name) {
@@ -244,7 +244,7 @@ func TestWorkerSorted(t *testing.T) {
 	r.want(inside+"/etc/systemd/system/kubelet.service.d/20-node-config.conf",
 		"[Service]\nEnvironment=\"KUBELET_NODE_CONFIG_ARGS=--hostname-override=host --node-ip=192.0.2.7 --node-labels=a=,b=2,example.com/a=1 --register-with-taints=a:NoExecute,b=1:NoSchedule\"\n")
 	r.must(apply, worker(aclWorker, `labels={ a = "", "example.com/a" = "1", b = "2" }`, `taints=["a:NoExecute", "b=1:NoSchedule"]`, "node_ip=192.0.2.7"))
-	if list := r.changed(); len(list) > 0 {
+	if list := r.Changed(); len(list) > 0 {
 		t.Errorf("another order changes %v", list)
 	}
 }
@@ -289,7 +289,7 @@ func TestWorkerSlots(t *testing.T) {
 	r.holds("/etc/systemd/system/hostler-nft-flush.service", "RequiredBy=systemd-nspawn@kube1.service systemd-nspawn@kube2.service")
 	r.want("/var/lib/machines/kube2", "(absent)")
 	r.must(reset, nothing)
-	r.same(r.before)
+	r.same(r.Before)
 }
 
 // TestWorkerMirror: programs come from a site's mirror by addresses and digests

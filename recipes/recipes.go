@@ -35,6 +35,9 @@ func shipped(name string) bool {
 func Names() []string {
 	var names []string
 	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == "tests" {
+			return fs.SkipDir // earlier versions are below it
+		}
 		if err == nil && path.Base(name) == eval.MainFile {
 			names = append(names, path.Dir(name))
 		}

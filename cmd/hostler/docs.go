@@ -15,6 +15,7 @@ import (
 	"hostler/interpreter/lint/format"
 	"hostler/interpreter/lint/rules"
 	"hostler/interpreter/operate"
+	testformat "hostler/interpreter/rehearse/format"
 	"hostler/interpreter/report"
 	"hostler/interpreter/sink"
 )
@@ -42,7 +43,7 @@ func (a *app) docsCommand() *cobra.Command {
 // documents are the JSON documents that packages other than report write.
 func documents() []report.Page {
 	return []report.Page{
-		{Title: "lint", Value: format.Document{}}, {Title: "facts", Value: factsDocument{}}, {Title: "why", Value: operate.Why{}},
+		{Title: "lint", Value: format.Document{}}, {Title: "facts", Value: factsDocument{}}, {Title: "test", Value: testformat.Document{}}, {Title: "why", Value: operate.Why{}},
 		{Title: "history", Value: history.Document{}}, {Title: "history show", Value: history.Run{}},
 		{Title: "What status sinks are told", Name: "sink", Value: sink.Status{}},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // site is where an expression stands: what may be used in it, and which steps
@@ -29,6 +30,8 @@ type site struct {
 	// steps referred to.
 	locals []*local
 	found  *[]target
+	// extra are names beside those of the language.
+	extra map[string]cty.Value
 }
 
 // check holds an expression to its place. It returns what its value depends on
@@ -74,6 +77,9 @@ func (s site) checkReference(t hcl.Traversal) place {
 	case "self":
 		s.checkBound(t, s.self, []string{"name", "root"}, "It is known inside a machine and in what is written once for each slot.")
 		return placeName
+	}
+	if _, ok := s.extra[t.RootName()]; ok {
+		return placeConstant
 	}
 	return s.checkTarget(t)
 }

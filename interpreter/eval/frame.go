@@ -23,6 +23,8 @@ type frame struct {
 	results map[*output]cty.Value
 	// off says that the use block is off.
 	off bool
+	// extra are names beside those of the language, for a Desk.
+	extra map[string]cty.Value
 }
 
 // group is what a block was evaluated to: one instance, or one for each key.
@@ -115,6 +117,10 @@ func (c *contextBuilder) add(t hcl.Traversal) {
 		return
 	case "self":
 		c.bind("self", c.self)
+		return
+	}
+	if v, ok := c.frame.extra[root]; ok {
+		c.vals[root] = v
 		return
 	}
 	if len(t) < 2 {

@@ -46,6 +46,7 @@ func (b bench) on(expr hclsyntax.Expression, at *position) bool {
 	before := len(b.frame.run.list)
 	on, known := b.whether("when", expr)
 	if known {
+		b.frame.run.whens = append(b.frame.run.whens, When{expr.Range(), on})
 		return on
 	}
 	if len(b.frame.run.list) > before || b.frame.run.mode == asValidation {

@@ -57,6 +57,7 @@ type run struct {
 	pending []lookup
 	asked   []question
 	placed  []block.Placed
+	whens   []When
 	owned   ownedThings
 }
 

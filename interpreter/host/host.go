@@ -75,6 +75,8 @@ type Identity struct {
 	// Machine is the name of the machine this host is the inside of, "" for
 	// the host itself.
 	Machine string
+	// Arch is the architecture in Go's names, "" for that of the program.
+	Arch string
 	// Privileged is true when owners, device nodes and units can be managed
 	// as root would.
 	Privileged bool

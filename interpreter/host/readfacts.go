@@ -27,7 +27,9 @@ func ReadFacts(ctx context.Context, v View) (Facts, error) {
 		f.Arch = programArch(v.Files)
 		return f, nil
 	}
-	f.Arch = runtime.GOARCH
+	if f.Arch = v.Identity.Arch; f.Arch == "" {
+		f.Arch = runtime.GOARCH
+	}
 	return f, readLive(ctx, v, &f)
 }
 

@@ -103,7 +103,9 @@ func recipesAt(name string) ([]string, error) {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			if file != name && strings.HasPrefix(entry.Name(), ".") {
+			hidden := strings.HasPrefix(entry.Name(), ".")
+			earlier := filepath.Base(filepath.Dir(file)) == "tests" && entry.Name() == "previous"
+			if file != name && (hidden || earlier) {
 				return fs.SkipDir
 			}
 			return nil

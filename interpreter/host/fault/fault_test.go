@@ -335,3 +335,34 @@ func TestOffersWhatTheHostOffers(t *testing.T) {
 		t.Error("host.RealDir is offered")
 	}
 }
+
+// TestGentle: a program of several goroutines dies without a panic, and has no
+// effect any more.
+func TestGentle(t *testing.T) {
+	for name, make := range map[string]func(*memory.Memory) *fault.Plan{
+		"before": func(*memory.Memory) *fault.Plan { return fault.CrashAt(2).Gently() },
+		"after":  func(*memory.Memory) *fault.Plan { return fault.CrashAfter(2).Gently() },
+		"power": func(m *memory.Memory) *fault.Plan {
+			return fault.LoseAt(2, func(fault.Effect) { m.PowerLoss(memory.LoseMost) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := memory.New(memory.Options{})
+			p := make(m)
+			h := fault.Wrap(m.Host(), p)
+			first, second, third := h.Files.Mkdir("/srv/a", 0o755), h.Files.Mkdir("/srv/b", 0o755), h.Files.Mkdir("/srv/c", 0o755)
+			if first == nil && name != "power" {
+				_, err := m.Host().Files.Stat("/srv/b")
+				if done := err == nil; done != (name == "after") {
+					t.Errorf("the effect was done: %v", done)
+				}
+			}
+			if !errors.Is(second, fault.ErrDead) || !errors.Is(third, fault.ErrDead) || !p.Died() {
+				t.Errorf("errors %v, %v; dead: %v", second, third, p.Died())
+			}
+			if _, err := m.Host().Files.Stat("/srv/c"); err == nil {
+				t.Error("a dead program has an effect")
+			}
+		})
+	}
+}

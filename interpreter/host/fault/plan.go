@@ -46,6 +46,7 @@ const (
 	die
 	doThenDie
 	hook
+	hookThenDie
 )
 
 // Plan says which effect goes wrong and how, and lists all that were asked
@@ -60,6 +61,8 @@ type Plan struct {
 	hook func(Effect)
 	log  []Effect
 	dead *Crash
+	// gentle lets the program die without a panic.
+	gentle bool
 }
 
 // Count returns a plan in which nothing goes wrong.
@@ -83,6 +86,15 @@ func CrashAfter(n int) *Plan { return &Plan{at: n, do: doThenDie} }
 
 // HookAt returns a plan that calls f before the n-th effect is done.
 func HookAt(n int, f func(Effect)) *Plan { return &Plan{at: n, do: hook, hook: f} }
+
+// LoseAt returns a plan that calls f at the n-th effect, which is not done, and
+// lets the program die there, gently: f takes the host away.
+func LoseAt(n int, f func(Effect)) *Plan { return &Plan{at: n, do: hookThenDie, hook: f, gentle: true} }
+
+// Gently lets the program die without a panic, for programs of several
+// goroutines: the effect and every later one returns [ErrDead]. [Plan.Died]
+// tells.
+func (p *Plan) Gently() *Plan { p.gentle = true; return p }
 
 // From makes every effect go wrong from the n-th one on, as on a disk that is
 // full and stays so.
@@ -169,7 +181,10 @@ func (p *Plan) run(kind, name, machine string, do func() error) error {
 	case fail:
 		return p.err
 	case die:
-		p.kill(e)
+		return p.kill(e)
+	case hookThenDie:
+		p.hook(e)
+		return p.kill(e)
 	case hook:
 		p.hook(e)
 	}
@@ -178,15 +193,19 @@ func (p *Plan) run(kind, name, machine string, do func() error) error {
 	case doThenFail:
 		return p.err
 	case doThenDie:
-		p.kill(e)
+		return p.kill(e)
 	}
 	return err
 }
 
-func (p *Plan) kill(e Effect) {
+// kill lets the program die: with a panic, unless that is to be gentle.
+func (p *Plan) kill(e Effect) error {
 	c := &Crash{e}
 	p.mu.Lock()
 	p.dead = c
 	p.mu.Unlock()
+	if p.gentle {
+		return ErrDead
+	}
 	panic(c)
 }

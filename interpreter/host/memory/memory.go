@@ -108,7 +108,7 @@ func (m *Memory) doors(machine, base string) host.Host {
 		Commands: commandDoor{m, machine, f},
 		Locks:    lockDoor{m, machine},
 		Clock:    clockDoor{m},
-		Identity: host.Identity{Root: "/", Machine: machine, Privileged: true},
+		Identity: host.Identity{Root: "/", Machine: machine, Arch: m.opts.Arch, Privileged: true},
 	}
 }
 

@@ -14,6 +14,7 @@ type Options struct {
 	OSRelease string
 	Hostname  string // "" is "host"
 	Systemd   int    // version; 0 is 252
+	Arch      string // in Go's names; "" is that of the program
 	// Offline makes it a root directory at rest: no manager, no kernel.
 	Offline bool
 	// NoSystemdContainer leaves out machined, systemd-nspawn and its unit.
