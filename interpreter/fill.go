@@ -70,6 +70,11 @@ func (r *run) evaluateStored(ctx context.Context, req Request, name string) (*re
 	if err != nil {
 		return nil, nil, err
 	}
+	r.selves = map[string]bool{}
+	defer func() { r.selves = nil }()
+	for _, s := range st.Steps {
+		r.selves[s.Self] = true
+	}
 	program, diags := recipe.Evaluate(inputs, r.environment(ctx, r.installPrefix()))
 	if diags.HasErrors() {
 		return nil, nil, diags

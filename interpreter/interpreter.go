@@ -144,6 +144,8 @@ type run struct {
 	// standing are the slots that were active before a repave, by name; nil
 	// outside of one, when the active slots themselves are driven to.
 	standing map[string]bool
+	// selves are the slots of a stored state that is evaluated again.
+	selves map[string]bool
 	// begun says that this run has written the record, walked that it came as
 	// far as the steps.
 	begun, walked bool

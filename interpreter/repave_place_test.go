@@ -1,8 +1,10 @@
 package interpreter_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"hostler/interpreter"
 	"hostler/interpreter/host"
@@ -244,4 +246,61 @@ func TestNeedsRebuild(t *testing.T) {
 	if _, err := host.Lstat(r.Host().Files, "/var/lib/machines/kube1"); !host.Absent(err) {
 		t.Error(err)
 	}
+}
+
+// TestRepaveTrialRepairs: what is written again during the trial is the new
+// slot's, secrets too.
+func TestRepaveTrialRepairs(t *testing.T) {
+	recipe := recipeFile(t, "slots.hcl", `variable "ready"`, "variable \"token\" {\n  type      = string\n  sensitive = true\n}\nvariable \"ready\"",
+		`content = "${self.name}\n"`, `content = "${self.name} ${var.token}\n"`)
+	r := newRig(t, nodeHost(t))
+	r.must(apply, given{recipe: recipe, vars: []string{"token=secret"}})
+	moved := given{recipe: recipe, vars: []string{"token=secret", "release=2"}}
+	r.begun(moved)
+	r.put("/var/lib/machines/kube2/etc/hostname", "edited")
+	r.put("/etc/systemd/nspawn/kube1.nspawn", "edited") // of the slot that may come back
+	r.must(ensure, moved)
+	r.want("/var/lib/machines/kube2/etc/hostname", "kube2 secret\n")
+	r.want("/etc/systemd/nspawn/kube1.nspawn", "edited")
+	previous(r)
+	r.must(apply, given{vars: []string{"token=secret"}})
+	r.want("/var/lib/machines/kube1/etc/hostname", "kube1 secret\n")
+	if got := r.read("/etc/systemd/nspawn/kube1.nspawn"); got == "edited" {
+		t.Error("the edited settings of the slot that came back stay")
+	}
+}
+
+// begun is a repave that waits for its confirmation, and whose command ended.
+func (r *rig) begun(g given) {
+	r.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req := r.request(g)
+	req.ConfirmWithin = time.Hour
+	in := r.Interpreter()
+	in.Emit = func(e walk.Event) {
+		if e.Warning.Summary == "Waiting for confirmation" {
+			cancel()
+		}
+	}
+	if _, err := in.Repave(ctx, req); err == nil || !strings.Contains(err.Error(), "still waits for its confirmation") {
+		r.Fatalf("error %v", err)
+	}
+}
+
+// TestAfterStopCommand: a step of after_stop that owns nothing acts when a slot
+// has stopped, in a repave and a reset, and at no other time.
+func TestAfterStopCommand(t *testing.T) {
+	g := given{recipe: recipeFile(t, "slots.hcl", `run { argv = ["stopped", self.name] }`, `command "note" {
+      argv   = ["stopped", self.name]
+      unless = ["false"]
+    }`)}
+	r := newRig(t, nodeHost(t))
+	r.must(apply, g)
+	r.must(ensure, nothing)
+	r.want("/run/stopped", "(absent)")
+	r.must(repave, nothing)
+	r.want("/run/stopped", "kube1\n")
+	r.must(reset, nothing)
+	r.want("/run/stopped", "kube1\nkube2\n")
+	r.same(r.Before)
 }

@@ -12,7 +12,6 @@ import (
 	"hostler/interpreter/host/fault"
 	"hostler/interpreter/host/memory"
 	"hostler/interpreter/record"
-	"hostler/interpreter/walk"
 )
 
 var (
@@ -183,7 +182,7 @@ func TestRepaveConfirmed(t *testing.T) {
 		"after repairs": func(r *rig) { r.job(host.JobStop, "systemd-nspawn@kube2.service"); r.must(ensure, slots(r)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := trying(t, time.Hour)
+			r := trying(t)
 			after(r)
 			s := r.status()
 			if len(s.Pending) != 1 || s.Pending[0].Needs != "confirmation" || s.Pending[0].Machine != "kube2" || len(s.Drift) != 0 {
@@ -209,20 +208,9 @@ func TestRepaveConfirmed(t *testing.T) {
 
 // trying is a host with a repave that waits for its confirmation, and whose
 // command was ended.
-func trying(t testing.TB, within time.Duration) *rig {
+func trying(t testing.TB) *rig {
 	r := newNode(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	req := r.request(slots(t, "release=2"))
-	req.ConfirmWithin = within
-	in := r.Interpreter()
-	in.Emit = func(e walk.Event) {
-		if e.Warning.Summary == "Waiting for confirmation" {
-			cancel()
-		}
-	}
-	if _, err := in.Repave(ctx, req); err == nil || !strings.Contains(err.Error(), "still waits for its confirmation") {
-		t.Fatalf("error %v", err)
-	}
+	r.begun(slots(t, "release=2"))
 	return r
 }
 
@@ -244,7 +232,7 @@ func TestRepaveNotConfirmed(t *testing.T) {
 		"by hand": func(r *rig) { previous(r); r.must(apply, nothing); r.tune = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := trying(t, time.Hour)
+			r := trying(t)
 			over(r)
 			r.runs("kube1", "release=1\n")
 			r.quiet(slots(t))

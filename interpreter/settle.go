@@ -65,8 +65,6 @@ func (r *run) goBack(ctx context.Context, req Request, cause error) error {
 		fmt.Errorf("going back to what was applied failed too; hostler ensure tries it again: %w", err))
 }
 
-var errNoTrial = errors.New("no repave waits for a confirmation; nothing was changed")
-
 // confirm keeps what a repave brought.
 func (r *run) confirm(ctx context.Context, req Request) error {
 	switch {
@@ -75,7 +73,7 @@ func (r *run) confirm(ctx context.Context, req Request) error {
 	case r.keyErr != nil:
 		return r.keyErr
 	case !r.rec.Unproved() || r.rec.Repave.Until.IsZero():
-		return errNoTrial
+		return &record.RefusedError{Reason: "no repave waits for a confirmation", Advice: "nothing was changed"}
 	case !r.trial():
 		return r.expire(ctx, req)
 	}

@@ -44,6 +44,11 @@ func machineKey(name string) thing.Key { return thing.Key("machine:" + name) }
 // repave the one after it.
 func (r *run) slot(address string, slots []string) string {
 	if r.standing == nil {
+		for _, s := range slots {
+			if r.selves[s] {
+				return s
+			}
+		}
 		return r.active(address, slots)
 	}
 	for i, s := range slots {

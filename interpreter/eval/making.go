@@ -134,6 +134,9 @@ func (m *making) place(p block.Placed) {
 	if p.Deferred != "" {
 		p.Step, p.Data = nil, nil
 	}
+	if p.Step != nil && !p.Forward() && len(p.Step.Owns()) > 0 {
+		run.errorf(m.in.step.rng, "Misplaced step", "A %s owns things, and nothing drives to what stands in %s. Write it at the top level, or a reset action here.", p.Type.Name, p.Part)
+	}
 	run.placed = append(run.placed, p)
 	if p.Step != nil {
 		run.owns(p, m.at.maybe)

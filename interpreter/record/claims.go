@@ -20,17 +20,17 @@ type Wanted struct {
 	Placed *block.Placed
 }
 
-// Wanted lists the things that placed steps own, in order. A reset-only step
-// also claims itself, by what it does, so that it is not forgotten when it
+// WantedOf lists the things that placed steps own, in order. A step that acts on
+// the way back only also claims itself, by what it does, so that it is not forgotten when it
 // names no thing.
 func WantedOf(steps []block.Placed) []Wanted {
 	var all []Wanted
 	for i := range steps {
 		p := &steps[i]
-		if p.Step == nil || !p.Forward() {
+		if p.Step == nil {
 			continue
 		}
-		if _, ok := p.Step.(block.ResetOnly); ok {
+		if _, ok := p.Step.(block.ResetOnly); ok || !p.Forward() {
 			key := StepKey(*p)
 			all = append(all, Wanted{Key: key, Owned: thing.Owned{Thing: pseudo(key)}, Placed: p})
 		}

@@ -94,12 +94,12 @@ func (w *walker) undoStep(ctx context.Context, p *block.Placed, c *record.Claim,
 	if err != nil {
 		return w.unforeseen(err)
 	}
-	if undoer, ok := p.Step.(block.ResetOnly); ok {
+	if _, ok := p.Step.(block.ResetOnly); ok || !p.Forward() {
 		if record.StepKey(*p) != c.Thing {
 			return block.NoChange(), nil
 		}
 		change.Action, change.Reason = block.ActionRun, "its reset actions"
-		return change, w.shadowed(undoer.Undo(ctx, in))
+		return change, w.shadowed(actOnHost(ctx, p.Step, in))
 	}
 	owned, ok := find(p.Step, c.Thing)
 	if !ok {

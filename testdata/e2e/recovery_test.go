@@ -16,13 +16,18 @@ import (
 // TestRecoveryGuide does what docs/guides/recovery.md says, line by line.
 func TestRecoveryGuide(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/guides/recovery.md")
+	follow(t, up(t, lab.Options{Store: lab.DiskXFS}), "recovery.md", "/srv/site/recipe.hcl")
+}
+
+// follow does what a guide says, with its recipe at that place.
+func follow(t *testing.T, h *lab.Host, name, recipe string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/guides/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	guide := string(text)
-	h := up(t, lab.Options{Store: lab.DiskXFS})
-	h.Push("/srv/site/recipe.hcl", []byte(strings.Join(fenced(guide, "hcl"), "")), 0o644)
+	h.Push(recipe, []byte(strings.Join(fenced(guide, "hcl"), "")), 0o644)
 	for _, line := range strings.Split(strings.Join(fenced(guide, "console"), ""), "\n") {
 		command, ok := strings.CutPrefix(line, "$ ")
 		if !ok {
