@@ -44,35 +44,34 @@ func TestReadmeRecipe(t *testing.T) {
 	}
 }
 
-// TestGuideIsTheScript: the recipe and the commands of the guide are those
-// that its script runs.
-func TestGuideIsTheScript(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/guides/getting-started.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := txtar.ParseFile("../../testdata/script/getting-started.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, recipe, _ := strings.Cut(string(guide), "```hcl\n")
-	recipe, _, _ = strings.Cut(recipe, "```")
-	at := slices.IndexFunc(script.Files, func(f txtar.File) bool { return f.Name == "site/recipe.hcl" })
-	if at < 0 || string(script.Files[at].Data) != recipe {
-		t.Errorf("the guide's recipe is another one than the script's:\n%s", recipe)
-	}
-	rest := string(script.Comment)
-	for line := range strings.Lines(string(guide)) {
-		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ hostler ")
-		if !ok {
-			continue
+// TestGuidesAreScripts: the recipes and the commands of a guide are those that
+// its script runs.
+func TestGuidesAreScripts(t *testing.T) {
+	for _, name := range []string{"getting-started", "writing-a-site-recipe"} {
+		guide := string(read(t, "../../docs/guides/"+name+".md"))
+		script, err := txtar.ParseFile("../../testdata/script/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, after, ok := strings.Cut(rest, "hostler "+command+"\n")
-		if !ok {
-			t.Errorf("the script does not run, in this order: hostler %s", command)
-			continue
+		for _, text := range strings.Split(guide, "```hcl\n")[1:] {
+			text, _, _ = strings.Cut(text, "```")
+			if !slices.ContainsFunc(script.Files, func(f txtar.File) bool { return string(f.Data) == text }) && strings.HasPrefix(text, "recipe ") {
+				t.Errorf("%s: the guide's recipe is another one than the script's:\n%s", name, text)
+			}
 		}
-		rest = after
+		rest := string(script.Comment)
+		for line := range strings.Lines(guide) {
+			command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ hostler ")
+			if !ok {
+				continue
+			}
+			_, after, ok := strings.Cut(rest, "hostler "+command+"\n")
+			if !ok {
+				t.Errorf("%s: the script does not run, in this order: hostler %s", name, command)
+				continue
+			}
+			rest = after
+		}
 	}
 }
 
