@@ -253,3 +253,15 @@ func isJob(kindA, kindB, unit string) func(fault.Effect) bool {
 func isFile(kind, name string) func(fault.Effect) bool {
 	return func(e fault.Effect) bool { return e.Kind == kind && e.Name == name }
 }
+
+// TestR085RepaveOrder: the parts of a repave come in this order: the host, the
+// new tree, what is written into it, the switch with what follows the stop of
+// the old machine, the inside, ready; and then what is not wanted any more.
+func TestR085RepaveOrder(t *testing.T) {
+	r := newNode(t)
+	r.must(repave, slots(t, "release=2"))
+	r.list(r.Changed(), "update write_file_if_changed.host", "create write_file_if_changed.release", "create nspawn_machine.node",
+		"create nspawn_machine.node.write_file_if_changed.hostname", "run nspawn_machine.node.reset_step.after_stop", "run nspawn_machine.node",
+		"create nspawn_machine.node.write_file_if_changed.inner", `create nspawn_machine.node.systemd_unit["inner.service"]`, "run nspawn_machine.node",
+		"delete path:/etc/agent.d/1", "update nspawn_machine.node", "delete machine:kube1")
+}
