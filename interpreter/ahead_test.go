@@ -136,3 +136,22 @@ func TestFetchingAheadEnds(t *testing.T) {
 	}
 	close(d.slow)
 }
+
+// TestFetchingAheadIsInterrupted: a step that waits for what is fetched ahead
+// ends with its timeout, and with the run.
+func TestFetchingAheadIsInterrupted(t *testing.T) {
+	d := &depot{came: make(chan string, 10), slow: make(chan struct{})}
+	defer close(d.slow)
+	r := fetchingRig(t, d, func() string { <-d.came; return "" })
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	began := time.Now()
+	in := r.interpreter()
+	in.Ahead, in.Host = true, r.Host()
+	if _, err := in.Apply(ctx, r.request(a(fetching()))); err == nil {
+		t.Error("it succeeds")
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

@@ -163,9 +163,9 @@ type Do struct {
 	Keep thing.Keeper
 	// Cache holds downloaded blobs; a directory on the outer host.
 	Cache string
-	// Locks keeps steps that fetch at the same time from fetching one blob
+	// Turns keeps steps that fetch at the same time from fetching one blob
 	// twice; nil where nothing goes on beside.
-	Locks Locks
+	Turns *host.Turns
 	// Progress reports long work; never nil.
 	Progress func(Progress)
 	// Warn reports what an operator should know; never nil.

@@ -56,7 +56,11 @@ const (
 func (d Download) Fetch(ctx context.Context) (digest string, err error) {
 	if d.SHA256 != "" {
 		digest = "sha256:" + d.SHA256
-		defer d.Store.lock(digest)()
+		give, err := d.Store.turns.Take(ctx, digest)
+		if err != nil {
+			return digest, err
+		}
+		defer give()
 		if there, err := d.Store.has(digest); there || err != nil {
 			return digest, err
 		}
@@ -161,7 +165,11 @@ func (d Download) take(ctx context.Context) (got int64, digest string, err error
 	s := d.Store
 	name := sha256.Sum256([]byte(d.URL))
 	partial := path.Join(s.dir, "url-"+hex.EncodeToString(name[:])+partialSuffix)
-	defer s.lock(partial)()
+	give, err := s.turns.Take(ctx, partial)
+	if err != nil {
+		return 0, "", err
+	}
+	defer give()
 	if err := ensureDir(s.files, s.dir, 0o700); err != nil {
 		return 0, "", err
 	}

@@ -44,7 +44,11 @@ const (
 
 // fetch brings a blob into the store. One that is there is noted as used.
 func (src Source) fetch(ctx context.Context, w wanted, from opener) error {
-	defer src.Store.lock(w.digest)()
+	give, err := src.Store.turns.Take(ctx, w.digest)
+	if err != nil {
+		return err
+	}
+	defer give()
 	if there, err := src.Store.has(w.digest); err != nil {
 		return err
 	} else if there {

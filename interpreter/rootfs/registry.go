@@ -72,7 +72,7 @@ func (r *registry) top(ctx context.Context, ref name.Reference) (v1.Descriptor, 
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	return v1.Descriptor{Digest: hash}, r.src.Store.put(hash.String(), raw)
+	return v1.Descriptor{Digest: hash}, r.src.Store.put(ctx, hash.String(), raw)
 }
 
 // manifest gives a manifest from the store if it is whole there, else from the
@@ -89,7 +89,7 @@ func (r *registry) manifest(ctx context.Context, d v1.Descriptor) (io.ReadCloser
 		return nil, err
 	}
 	if digestBytes(raw) == digest {
-		err = r.src.Store.put(digest, raw)
+		err = r.src.Store.put(ctx, digest, raw)
 	}
 	return io.NopCloser(bytes.NewReader(raw)), err
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -23,47 +22,21 @@ import (
 type Store struct {
 	files host.Files
 	dir   string
-	locks locks
-}
-
-// locks keeps users of a store apart, by digest.
-type locks interface {
-	Lock(name string) (unlock func())
-}
-
-// ownLocks are those of a store that nobody else has.
-type ownLocks struct {
-	mu   sync.Mutex
-	busy map[string]*sync.Mutex
-}
-
-// Lock waits for a digest.
-func (l *ownLocks) Lock(digest string) (unlock func()) {
-	l.mu.Lock()
-	one := l.busy[digest]
-	if one == nil {
-		one = &sync.Mutex{}
-		l.busy[digest] = one
-	}
-	l.mu.Unlock()
-	one.Lock()
-	return one.Unlock
+	turns *host.Turns // at a digest
 }
 
 // NewStore returns the store in a directory, which is made when first needed.
 func NewStore(f host.Files, dir string) *Store {
-	return &Store{files: f, dir: path.Join(dir, "sha256"), locks: &ownLocks{busy: map[string]*sync.Mutex{}}}
+	return &Store{files: f, dir: path.Join(dir, "sha256"), turns: &host.Turns{}}
 }
 
-// Shared returns a view of the store that uses the locks of others who have a
-// store in the same directory; nil locks change nothing.
-func (s *Store) Shared(l interface {
-	Lock(name string) (unlock func())
-}) *Store {
-	if l == nil {
+// Shared returns a view of the store that takes turns with others who have a
+// store in the same directory; nil changes nothing.
+func (s *Store) Shared(turns *host.Turns) *Store {
+	if turns == nil {
 		return s
 	}
-	return &Store{files: s.files, dir: s.dir, locks: l}
+	return &Store{files: s.files, dir: s.dir, turns: turns}
 }
 
 // partialSuffix is on the names of blobs that are not whole.
@@ -72,9 +45,6 @@ const partialSuffix = ".partial"
 func (s *Store) path(digest string) string {
 	return path.Join(s.dir, strings.TrimPrefix(digest, "sha256:"))
 }
-
-// lock keeps others from fetching the same blob.
-func (s *Store) lock(digest string) (unlock func()) { return s.locks.Lock(digest) }
 
 func (s *Store) has(digest string) (bool, error) {
 	info, err := host.Lstat(s.files, s.path(digest))
@@ -120,8 +90,12 @@ func (s *Store) recheck(ctx context.Context, digest string, fault error) error {
 }
 
 // put stores bytes that are in memory.
-func (s *Store) put(digest string, b []byte) error {
-	defer s.lock(digest)()
+func (s *Store) put(ctx context.Context, digest string, b []byte) error {
+	give, err := s.turns.Take(ctx, digest)
+	if err != nil {
+		return err
+	}
+	defer give()
 	if err := ensureDir(s.files, s.dir, 0o700); err != nil {
 		return err
 	}

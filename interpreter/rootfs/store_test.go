@@ -185,7 +185,7 @@ func TestTrim(t *testing.T) {
 	for i := range 4 {
 		b := bytes.Repeat([]byte{byte(i)}, 100)
 		digests = append(digests, sum(b))
-		if err := errors.Join(s.put(sum(b), b), s.touch(sum(b), at.Add(time.Duration(i)*time.Hour))); err != nil {
+		if err := errors.Join(s.put(t.Context(), sum(b), b), s.touch(sum(b), at.Add(time.Duration(i)*time.Hour))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,12 +21,11 @@ type ahead struct {
 // fetchAhead starts to fetch for the steps after p, once, at the first effect
 // of a walk: a host on which nothing changes needs no network, and nothing is
 // written before the record is.
-func (w *walker) fetchAhead(ctx context.Context, p *block.Placed) {
+func (w *walker) fetchAhead(p *block.Placed) {
 	if !w.Ahead || w.fetching != nil || w.Shadow || !w.Host.Identity.Live {
 		return
 	}
-	// The step's own timeout is not that of the others.
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, stop := context.WithCancel(w.whole) // a step's own timeout is not that of the others
 	w.fetching = &ahead{stop: stop}
 	jobs := w.fetches(ctx, p)
 	queue := make(chan func(context.Context) error, len(jobs))
@@ -74,26 +73,4 @@ func (w *walker) endAhead() {
 		w.fetching.stop()
 		w.fetching.done.Wait()
 	}
-}
-
-// namedLocks are locks by name; the zero value has none yet.
-type namedLocks struct {
-	mu sync.Mutex
-	by map[string]*sync.Mutex
-}
-
-// Lock waits for a name.
-func (l *namedLocks) Lock(name string) (unlock func()) {
-	l.mu.Lock()
-	if l.by == nil {
-		l.by = map[string]*sync.Mutex{}
-	}
-	one := l.by[name]
-	if one == nil {
-		one = &sync.Mutex{}
-		l.by[name] = one
-	}
-	l.mu.Unlock()
-	one.Lock()
-	return one.Unlock
 }

@@ -16,7 +16,7 @@ func (w *walker) effect(ctx context.Context, p *block.Placed, in block.Do, chang
 	if err := w.claim(ctx, p, in); err != nil {
 		return change, err
 	}
-	w.fetchAhead(ctx, p)
+	w.fetchAhead(p)
 	owed, err := w.owe(ctx, p, in, change)
 	if err == nil {
 		err = w.tryApply(ctx, p, in)

@@ -34,7 +34,7 @@ func (w *walker) at(p *block.Placed, h host.Host) block.Do {
 		look.Built = &built
 	}
 	return block.Do{
-		Look: look, Host: h, OuterHost: outer, Keep: w.Store.Backups(), Cache: record.CacheDir, Locks: &w.locks,
+		Look: look, Host: h, OuterHost: outer, Keep: w.Store.Backups(), Cache: record.CacheDir, Turns: &w.turns,
 		Program:  w.Program,
 		Progress: func(pr block.Progress) { w.progress(p, pr) },
 		Warn:     func(warning block.Warning) { w.warn(p, warning) },

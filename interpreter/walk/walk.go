@@ -126,6 +126,7 @@ type Drift struct {
 // Drive drives the host to the desired steps.
 func Drive(ctx context.Context, in Input) (Result, error) {
 	w := newWalker(in)
+	w.whole = ctx
 	defer w.endAhead()
 	err := w.start(ctx)
 	if err == nil {
@@ -173,8 +174,10 @@ type walker struct {
 	// run, fresh which things were found absent then.
 	captured map[scope]bool
 	fresh    map[thing.Key]bool
-	// locks keep fetches of one blob apart; fetching is what goes on ahead.
-	locks    namedLocks
+	// whole is the context of the walk; turns keep fetches of one blob apart,
+	// and fetching is what goes on ahead.
+	whole    context.Context
+	turns    host.Turns
 	fetching *ahead
 	// resuming says that an earlier run may have died on its way.
 	resuming bool

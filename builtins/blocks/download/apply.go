@@ -58,7 +58,7 @@ func foresee(f host.Files, p plan, source string) bool {
 // bring fetches the blob, puts the files that differ in place, and keeps what
 // it was resolved to.
 func (s *step) bring(ctx context.Context, do block.Do, p *plan) error {
-	store := rootfs.NewStore(do.OuterHost.Files, do.Cache).Shared(do.Locks)
+	store := rootfs.NewStore(do.OuterHost.Files, do.Cache).Shared(do.Turns)
 	blob, err := s.fetch(ctx, do, store, p.known.Blob)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *step) Ahead(ctx context.Context, in block.Do) (func(context.Context) er
 		}
 		blob = p.known.Blob
 	}
-	store := rootfs.NewStore(in.OuterHost.Files, in.Cache).Shared(in.Locks)
+	store := rootfs.NewStore(in.OuterHost.Files, in.Cache).Shared(in.Turns)
 	if blob != "" {
 		if there, err := store.Has(blob); err != nil || there {
 			return nil, err

@@ -59,7 +59,7 @@ func (s *rootfsStep) source(do block.Do) rootfs.Source {
 		return src
 	}
 	src.CA = s.ca
-	src.Store = rootfs.NewStore(do.OuterHost.Files, do.Cache).Shared(do.Locks)
+	src.Store = rootfs.NewStore(do.OuterHost.Files, do.Cache).Shared(do.Turns)
 	src.Transport, src.Clock = do.Host.Network.Transport(), do.Host.Clock
 	src.Keys = rootfs.Keys(do.View.Files, rootfs.DefaultKeys()...)
 	src.Progress = report(do)
