@@ -146,7 +146,7 @@ func TestFetchingAheadIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
 	began := time.Now()
-	in := r.interpreter()
+	in := r.Interpreter()
 	in.Ahead, in.Host = true, r.Host()
 	if _, err := in.Apply(ctx, r.request(a(fetching()))); err == nil {
 		t.Error("it succeeds")
