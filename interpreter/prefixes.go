@@ -13,6 +13,21 @@ import (
 	"hostler/interpreter/thing"
 )
 
+// InstallPrefix is the host.prefix of a recipe that says none itself: the one
+// that is installed, else the default.
+func (in *Interpreter) InstallPrefix(ctx context.Context) (string, error) {
+	rec, err := record.NewStore(in.Host, in.Rand).Head(ctx)
+	switch {
+	case errors.Is(err, record.ErrAbsent):
+		return record.DefaultPrefix, nil
+	case err != nil:
+		return "", err
+	case rec.Prefix == "":
+		return record.DefaultPrefix, nil
+	}
+	return rec.Prefix, nil
+}
+
 // layout is a recipe evaluated for an install prefix that is not the one at
 // hand: where an earlier installation of it may have put its files.
 type layout struct {

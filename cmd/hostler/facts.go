@@ -31,7 +31,11 @@ func (a *app) factsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				a.showFacts(facts)
+				prefix, err := in.InstallPrefix(c.Context())
+				if err != nil {
+					return err
+				}
+				a.showFacts(facts, prefix)
 				return nil
 			})
 		},
@@ -56,16 +60,16 @@ func recordFacts(ctx context.Context, v host.View, name string) error {
 	return nil
 }
 
-func (a *app) showFacts(f host.Facts) {
+func (a *app) showFacts(f host.Facts, prefix string) {
 	if a.json() {
-		a.document(factsDocument{report.FormatVersion, f})
+		a.document(factsDocument{report.FormatVersion, f, prefix})
 		return
 	}
 	for _, row := range [][2]string{
 		{"host.os.id", f.OS.ID}, {"host.os.id_like", strings.Join(f.OS.IDLike, " ")}, {"host.os.version_id", f.OS.VersionID},
 		{"host.os.variant_id", f.OS.VariantID}, {"host.os.name", f.OS.Name}, {"host.arch", f.Arch}, {"host.hostname", f.Hostname},
 		{"host.kernel", f.Kernel}, {"host.systemd", number(f.Systemd)}, {"host.image_managed", fmt.Sprint(f.ImageManaged)},
-		{"host.root", f.Root},
+		{"host.prefix", prefix}, {"host.root", f.Root},
 	} {
 		value := row[1]
 		if value == "" {
@@ -86,4 +90,5 @@ func number(n int) string {
 type factsDocument struct {
 	FormatVersion string `json:"format_version"`
 	host.Facts
+	Prefix string `json:"prefix" doc:"the install prefix of what is installed, else the default"`
 }
