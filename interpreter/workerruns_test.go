@@ -223,6 +223,14 @@ func TestWorkerToken(t *testing.T) {
 	fails[*walk.NeedsInputError](r, ensure, nothing, "bootstrap_token")
 	r.must(ensure, worker(aclWorker))
 	r.holds(inside+"/var/lib/kubelet/bootstrap-kubeconfig", "0123456789abcdef")
+
+	// A change is made as far as it goes without the token, which is asked for by
+	// its name.
+	g := worker(aclWorker, `labels={ pool = "b" }`)
+	g.vars = slices.DeleteFunc(g.vars, func(v string) bool { return strings.HasPrefix(v, "bootstrap_token=") })
+	fails[*walk.NeedsInputError](r, apply, g, "bootstrap_token")
+	r.holds(inside+"/etc/systemd/system/kubelet.service.d/20-node-config.conf", "pool=b")
+	r.must(apply, worker(aclWorker, `labels={ pool = "b" }`))
 }
 
 // holds wants texts in a file.

@@ -57,7 +57,7 @@ func (p filePlan) apply(f host.Files) error {
 		return setAccess(f, p.path, p.mode)
 	case !p.write:
 		return nil
-	case !p.known && p.hole != nil && p.hole.Keyed != "":
+	case !p.known && p.hole != nil && (p.hole.Keyed != "" || len(p.hole.Vars) > 0):
 		return block.ErrNeedsInput
 	case !p.known:
 		return errors.New("its content is not stored, so it cannot be written")

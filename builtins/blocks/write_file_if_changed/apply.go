@@ -22,7 +22,7 @@ func (s *step) Apply(ctx context.Context, do block.Do) error {
 		return nil
 	case !p.write:
 		err = access(do.Host.Files, p)
-	case !p.have && s.want.hole != nil && s.want.hole.Keyed != "":
+	case !p.have && s.want.hole != nil && (s.want.hole.Keyed != "" || len(s.want.hole.Vars) > 0):
 		err = block.ErrNeedsInput
 	case !p.have:
 		err = errors.New("its content is not stored, so it cannot be written")

@@ -25,6 +25,7 @@ test "is planned as the site wants it" {
     }
   }
   inputs = {
+    mirror          = "https://mirror.example.com"
     bootstrap_token = "abcdef.0123456789abcdef"
     rootfs_image    = "registry.example.com/node:1"
     digests = {

@@ -25,7 +25,7 @@ test "is planned as the site wants it" {
       status = 401
     }
   }
-  inputs = { bootstrap_token = "abcdef.0123456789abcdef", rootfs_image = "registry.example.com/node:1" }
+  inputs = { kubernetes_version = "1.34.4", bootstrap_token = "abcdef.0123456789abcdef", rootfs_image = "registry.example.com/node:1" }
 
   run "plan" {
     assert {
