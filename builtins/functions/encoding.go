@@ -26,9 +26,15 @@ func encodingFunctions() map[string]function.Function {
 		"csvdecode":  documented(stdlib.CSVDecodeFunc, "Reads CSV as a list of objects; the first line names their attributes.", "The CSV."),
 		"jsondecode": shallow(documented(stdlib.JSONDecodeFunc, "Reads a JSON text as a value.", "The JSON.")),
 		"jsonencode": documented(stdlib.JSONEncodeFunc, "Writes a value as JSON on one line, keys in order.", aValue),
-		"yamldecode": shallow(documented(yaml.YAMLDecodeFunc, "Reads a YAML document as a value.", "The YAML.")),
+		"yamldecode": bound(shallow(documented(yaml.YAMLDecodeFunc, "Reads a YAML document as a value.", "The YAML.")), boundAliases),
 		"yamlencode": documented(yaml.YAMLEncodeFunc, "Writes a value as a YAML document, keys in order.", aValue),
+		"tomldecode": tomlDecode(),
 		"tomlencode": tomlEncode(),
+		"base64gzip": text(base64Gzip, "Compresses a text with gzip and writes the bytes as base64. The same text always gives the same bytes.", param("str", aText)),
+		"textencodebase64": text(textEncode, "Writes a text in an encoding such as \"UTF-16LE\" as base64.",
+			param("str", aText), param("encoding", anEncoding)),
+		"textdecodebase64": text(textDecode, "Reads base64 that holds a text in an encoding such as \"UTF-16LE\".",
+			param("str", "The base64."), param("encoding", anEncoding)),
 	}
 }
 

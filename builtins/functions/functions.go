@@ -34,7 +34,8 @@ func All(assets block.Assets) map[string]function.Function {
 	}
 	all["nonsensitive"] = nonsensitive()
 	all["try"], all["can"] = tryFunction(), canFunction()
-	all["templatefile"] = discreet(templateFile(assets, maps.Clone(all)))
+	plain := maps.Clone(all)
+	all["templatefile"], all["templatestring"] = discreet(templateFile(assets, plain)), discreet(templateString(plain))
 	return all
 }
 

@@ -27,11 +27,20 @@ func patternFunctions() map[string]function.Function {
 func replace(args []string) (string, error) {
 	str, part, with := args[0], args[1], args[2]
 	if len(part) < 2 || part[0] != '/' || part[len(part)-1] != '/' {
+		if err := bounded(strings.Count(str, part), len(with)); err != nil {
+			return "", err
+		}
 		return strings.ReplaceAll(str, part, with), nil
 	}
 	re, err := regexp.Compile(part[1 : len(part)-1])
 	if err != nil {
 		return "", function.NewArgErrorf(1, "is no regular expression: %v", err)
+	}
+	if err := bounded(len(str)+1, len(with)); strings.Contains(with, "$") && err != nil {
+		return "", err // a match may stand in it many times
+	}
+	if err := bounded(len(re.FindAllStringIndex(str, -1)), len(with)); err != nil {
+		return "", err
 	}
 	return re.ReplaceAllString(str, with), nil
 }

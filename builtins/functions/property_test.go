@@ -41,11 +41,11 @@ func TestNames(t *testing.T) {
 		chomp endswith format formatlist indent join lower regex regexall replace split startswith strcontains strrev
 		substr title trim trimprefix trimsuffix trimspace upper
 		alltrue anytrue chunklist coalesce coalescelist compact concat contains deepmerge distinct element flatten index keys
-		length lookup matchkeys merge one range reverse setintersection setproduct setsubtract setunion slice sort sum
+		length lookup matchkeys merge one range reverse setintersection setproduct setsubtract setsymmetricdifference setunion slice sort sum
 		transpose values zipmap
-		base64decode base64encode csvdecode jsondecode jsonencode urlencode yamldecode yamlencode tomlencode
+		base64decode base64encode csvdecode jsondecode jsonencode urlencode yamldecode yamlencode tomldecode tomlencode base64gzip textencodebase64 textdecodebase64
 		md5 sha1 sha256 sha512 base64sha256 base64sha512
-		file filebase64 fileexists filemd5 filesha1 filesha256 filesha512 filebase64sha256 filebase64sha512 templatefile
+		file filebase64 fileexists filemd5 filesha1 filesha256 filesha512 filebase64sha256 filebase64sha512 templatefile templatestring
 		basename dirname
 		can try type tonumber tostring tobool tolist tomap toset sensitive nonsensitive issensitive
 		cidrhost cidrnetmask cidrsubnet cidrsubnets

@@ -12,13 +12,36 @@ func setFunctions() map[string]function.Function {
 		"matchkeys": matchKeys(),
 		"setintersection": documented(stdlib.SetIntersectionFunc, "Returns the values that are in all of some sets.",
 			"The first set.", "The others."),
-		"setproduct": documented(stdlib.SetProductFunc, "Returns all combinations of one element of each of some lists or sets.",
-			"The lists or sets."),
+		"setproduct": product(),
 		"setsubtract": documented(stdlib.SetSubtractFunc, "Returns the values of a set that are not in another.",
 			"The set.", "The values to leave out."),
+		"setsymmetricdifference": documented(stdlib.SetSymmetricDifferenceFunc, "Returns the values that are in one of some sets and not in another.",
+			"The first set.", "The others."),
 		"setunion": documented(stdlib.SetUnionFunc, "Returns the values that are in any of some sets.",
 			"The first set.", "The others."),
 	}
+}
+
+// product is setproduct, within bounds.
+func product() function.Function {
+	f := documented(stdlib.SetProductFunc, "Returns all combinations of one element of each of some lists or sets.", "The lists or sets.")
+	return function.New(&function.Spec{
+		Description: f.Description(),
+		VarParam:    passedVar(f.VarParam()),
+		Type:        f.ReturnTypeForValues,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			plain := make([]cty.Value, len(args))
+			for i, arg := range args {
+				if plain[i], _ = arg.UnmarkDeep(); !plain[i].IsKnown() {
+					return f.Call(args)
+				}
+			}
+			if err := boundProduct(plain); err != nil {
+				return cty.NilVal, err
+			}
+			return f.Call(args)
+		},
+	})
 }
 
 func matchKeys() function.Function {

@@ -22,8 +22,8 @@ func stringFunctions() map[string]function.Function {
 		"format":     format(),
 		"formatlist": formatList(),
 		"indent":     indent(),
-		"join": documented(stdlib.JoinFunc, "Joins the strings of lists to one text.",
-			"What to put between them.", "One or more lists of strings."),
+		"join": bound(documented(stdlib.JoinFunc, "Joins the strings of lists to one text.",
+			"What to put between them.", "One or more lists of strings."), boundJoin),
 		"lower": documented(stdlib.LowerFunc, "Makes all letters small.", aText),
 		"split": documented(stdlib.SplitFunc, "Cuts a text into a list of strings at a separator.",
 			"The separator; it is left out.", aText),
@@ -61,7 +61,7 @@ func format() function.Function {
 
 func formatList() function.Function {
 	doc := "Formats once for each element of lists of the same length; values that are no lists are used every time."
-	return guardFormat(documented(stdlib.FormatListFunc, doc, aFormat, "The values or lists, in the order of the verbs."))
+	return bound(guardFormat(documented(stdlib.FormatListFunc, doc, aFormat, "The values or lists, in the order of the verbs.")), boundFormatList)
 }
 
 // guardFormat refuses widths that would fill the memory.

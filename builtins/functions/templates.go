@@ -17,11 +17,25 @@ import (
 // templateFile renders a file of the recipe as a template. Templates may call
 // the functions given; templatefile is not among them, so that they end.
 func templateFile(assets block.Assets, functions map[string]function.Function) function.Function {
+	read := func(name string) (hclsyntax.Expression, error) { return readTemplate(assets, name) }
+	return templated("Renders a file of the recipe as a template, with ${…} and %{…} as in strings.", param("path", aFile), functions, read)
+}
+
+// templateString renders a text as a template.
+func templateString(functions map[string]function.Function) function.Function {
+	return templated("Renders a text as a template, with ${…} and %{…} as in strings; in a recipe they are written $${…} and %%{…}.",
+		param("template", "The template."), functions, func(text string) (hclsyntax.Expression, error) {
+			return parseTemplate("the template", text)
+		})
+}
+
+// templated is a function that renders what read makes of its first argument.
+func templated(doc string, first function.Parameter, functions map[string]function.Function, read func(string) (hclsyntax.Expression, error)) function.Function {
 	vars := anyValue("vars", "An object or map with the variables of the template.")
 	vars.AllowNull = false
 	return function.New(&function.Spec{
-		Description: "Renders a file of the recipe as a template, with ${…} and %{…} as in strings.",
-		Params:      []function.Parameter{param("path", aFile), vars},
+		Description: doc,
+		Params:      []function.Parameter{first, vars},
 		Type: func(args []cty.Value) (cty.Type, error) {
 			if ty := args[1].Type(); ty != cty.DynamicPseudoType && !ty.IsObjectType() && !ty.IsMapType() {
 				return cty.NilType, function.NewArgErrorf(1, "must be an object or map, not a %s", ty.FriendlyName())
@@ -33,7 +47,7 @@ func templateFile(assets block.Assets, functions map[string]function.Function) f
 			if !given.IsKnown() {
 				return cty.UnknownVal(cty.String).WithMarks(marks), nil
 			}
-			expr, err := readTemplate(assets, args[0].AsString())
+			expr, err := read(args[0].AsString())
 			if err != nil {
 				return cty.NilVal, err
 			}
@@ -51,6 +65,10 @@ func readTemplate(assets block.Assets, name string) (hclsyntax.Expression, error
 	if err != nil {
 		return nil, err
 	}
+	return parseTemplate(name, source)
+}
+
+func parseTemplate(name, source string) (hclsyntax.Expression, error) {
 	expr, diags := syntax.ParseTemplate(name, []byte(source))
 	if diags.HasErrors() {
 		return nil, function.NewArgError(0, explained(diags))
@@ -66,7 +84,8 @@ func render(expr hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, error) 
 				root, t.SourceRange())
 		}
 	}
-	v, diags := expr.Value(ctx)
+	syntax.Meter(expr)
+	v, diags := expr.Value(syntax.NewBudget().In(ctx))
 	if diags.HasErrors() {
 		return cty.NilVal, function.NewArgError(0, explained(diags))
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"hostler/interpreter/syntax"
 )
 
 // site is where an expression stands: what may be used in it, and which steps
@@ -47,6 +49,7 @@ func (s site) check(expr hclsyntax.Expression) (level place, ok bool) {
 		ok = ok && d.Severity != hcl.DiagError
 	}
 	probeNulls(expr)
+	syntax.Meter(expr)
 	if !ok {
 		s.recipe.faulty[expr] = true
 	}

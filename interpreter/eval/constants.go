@@ -55,7 +55,10 @@ func (r *Recipe) constant(a *hclsyntax.Attribute) (cty.Value, bool) {
 	if _, ok := s.check(a.Expr); !ok {
 		return cty.NilVal, false
 	}
-	v, diags := a.Expr.Value(&hcl.EvalContext{Functions: r.functions})
+	v, diags := a.Expr.Value(r.budget.In(&hcl.EvalContext{Functions: r.functions}))
+	if d := r.budget.Spend(v, a.Expr.Range()); d != nil {
+		v, diags = cty.DynamicVal, append(diags, d)
+	}
 	r.add(diags...)
 	raw, _ := reveal(v)
 	return raw, !diags.HasErrors() && raw.IsWhollyKnown()

@@ -93,7 +93,7 @@ func (b bench) context(expr hclsyntax.Expression) *hcl.EvalContext {
 	for root, labels := range c.labels {
 		c.vals[root] = cty.ObjectVal(labels)
 	}
-	return &hcl.EvalContext{Variables: c.vals, Functions: b.frame.functions}
+	return b.frame.run.budget.In(&hcl.EvalContext{Variables: c.vals, Functions: b.frame.functions})
 }
 
 type contextBuilder struct {

@@ -39,6 +39,8 @@ type Recipe struct {
 	// faulty are the expressions that check found faults in. They are not
 	// evaluated, so that no fault is reported twice.
 	faulty map[hclsyntax.Expression]bool
+	// budget is what constants may make.
+	budget *syntax.Budget
 	// broken is true when the text could not be understood at all.
 	broken bool
 }
@@ -55,7 +57,7 @@ func (*use) isItem()   {}
 // constrain; "" leaves that out. The recipe is never nil, so that its files
 // are there for diagnostics.
 func Load(src Source, vocab block.Vocabulary, loader Loader, version string) (*Recipe, hcl.Diagnostics) {
-	r := &Recipe{source: src, loader: loader, vocab: vocab, version: version, faults: &faults{}}
+	r := &Recipe{source: src, loader: loader, vocab: vocab, version: version, faults: &faults{}, budget: syntax.NewBudget()}
 	r.collect()
 	if !r.broken {
 		r.check()

@@ -8,6 +8,7 @@ import (
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
+	"hostler/interpreter/syntax"
 )
 
 // Environment is what a recipe is evaluated for.
@@ -58,6 +59,7 @@ type run struct {
 	asked   []question
 	placed  []block.Placed
 	whens   []When
+	budget  *syntax.Budget
 	owned   ownedThings
 }
 
@@ -68,7 +70,7 @@ type question struct {
 }
 
 func newRun(r *Recipe, env Environment, m mode) *run {
-	run := &run{root: r, env: env, mode: m, faults: &faults{}, owned: ownedThings{}}
+	run := &run{root: r, env: env, mode: m, faults: &faults{}, owned: ownedThings{}, budget: syntax.NewBudget()}
 	run.env.Prefix = r.Prefix(env.Facts, env.Prefix)
 	run.facts = factsValue(env.Facts, run.env.Prefix)
 	if m != asProgram {
@@ -124,6 +126,9 @@ func (b bench) eval(expr hclsyntax.Expression) (cty.Value, bool) {
 		run.asked = append(run.asked, question{q, callRange(expr, q.function)})
 	}
 	run.pending = nil
+	if d := run.budget.Spend(v, expr.Range()); d != nil {
+		v, diags = cty.DynamicVal, append(diags, d)
+	}
 	run.add(diags...)
 	return v, !diags.HasErrors()
 }

@@ -84,7 +84,7 @@ func (r *Recipe) loadUse(u *use, ref string, a *hclsyntax.Attribute) {
 		return
 	}
 	child := &Recipe{
-		source: src, loader: r.loader, vocab: r.vocab, version: r.version, faults: r.faults,
+		source: src, loader: r.loader, vocab: r.vocab, version: r.version, faults: r.faults, budget: r.budget,
 		user: u, parent: r, prefix: r.prefix + "use." + u.label + ".",
 	}
 	u.read = child

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"hostler/interpreter/syntax"
 )
 
 // Variable is an input that a recipe declares.
@@ -178,7 +180,7 @@ func (r *Recipe) checkValidations() {
 // validate evaluates the conditions on all variables. What depends on an
 // unknown value is left out.
 func (r *Recipe) validate(f *faults, vars map[string]cty.Value, at func(v *variable) hcl.Range) {
-	ctx := &hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{"var": cty.ObjectVal(vars)}}
+	ctx := syntax.NewBudget().In(&hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{"var": cty.ObjectVal(vars)}})
 	for _, v := range r.variables {
 		for _, c := range v.checks {
 			if !r.faulty[c.condition] && !r.faulty[c.message] {

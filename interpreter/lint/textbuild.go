@@ -93,6 +93,8 @@ func (b *builder) expr(expr hclsyntax.Expression) bool {
 	switch e := expr.(type) {
 	case *hclsyntax.ParenthesesExpr:
 		return b.expr(e.Expression)
+	case interface{ Unwrapped() hclsyntax.Expression }: // what meters evaluation
+		return b.expr(e.Unwrapped())
 	case *hclsyntax.TemplateWrapExpr:
 		return b.expr(e.Wrapped)
 	case *hclsyntax.TemplateExpr:
