@@ -24,6 +24,9 @@ func StatusDocument(s Status) report.Status {
 		Unreadable: s.Unreadable, Drift: []report.Drift{}, Pending: []report.Pending{}, Debts: []report.Debt{},
 		Provisional: s.Provisional != nil, Diagnostics: report.Diagnostics(s.Warnings, nil),
 	}
+	if !s.ConfirmUntil.IsZero() {
+		doc.ConfirmUntil = &s.ConfirmUntil
+	}
 	for _, d := range s.Drift {
 		doc.Drift = append(doc.Drift, report.DriftOf(d))
 	}

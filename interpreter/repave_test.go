@@ -188,6 +188,9 @@ func TestRepaveConfirmed(t *testing.T) {
 			if len(s.Pending) != 1 || s.Pending[0].Needs != "confirmation" || s.Pending[0].Machine != "kube2" || len(s.Drift) != 0 {
 				t.Errorf("status %+v", s)
 			}
+			if until := interpreter.StatusDocument(s).ConfirmUntil; until == nil || !until.After(r.Host().Clock.Now()) {
+				t.Errorf("it waits until %v", until)
+			}
 			if rec := r.record(); rec.Applied == rec.Target || rec.Machines["nspawn_machine.node"].Active != "kube1" || len(rec.Superseded) != 0 {
 				t.Errorf("record %+v", rec)
 			}

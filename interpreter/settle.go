@@ -124,7 +124,7 @@ func (r *run) settle(ctx context.Context, req Request) error {
 		return err
 	}
 	r.unsettled(ctx, t, &in)
-	in.Cleared = nil
+	in.Cleared, in.Leave = nil, nil // a budget of repairs does not keep it from the end
 	in.Begin = func(ctx context.Context) error {
 		r.begun = true
 		return r.store.Save(ctx, r.rec)

@@ -147,7 +147,7 @@ func admitComplete(verb Verb, r *Record, given *Identity, givenErr error) (Admis
 	case r.Repave != nil && given.Fingerprint == r.Repave.Fingerprint:
 		a.warn("Identity not moved yet", "The recipe and inputs given are those of a repave that is not finished; what the host is driven to does not depend on them.")
 	default:
-		return Admission{}, refuseIdentity(why)
+		return Admission{}, r.refuseIdentity(why)
 	}
 	return a, nil
 }
@@ -159,7 +159,7 @@ func (r *Record) admitIdentity(verb Verb, given Identity) error {
 	if why == "" || verb == Repave && given.Prefix == r.Prefix {
 		return nil
 	}
-	return refuseIdentity(why)
+	return r.refuseIdentity(why)
 }
 
 // unreadable warns of a recipe and inputs that were given and not used.
@@ -173,8 +173,12 @@ func (a *Admission) warn(summary, detail string) {
 	a.Warnings = append(a.Warnings, block.Warning{Summary: summary, Detail: detail})
 }
 
-func refuseIdentity(why string) error {
-	return &RefusedError{why, "nothing was changed: run hostler reset first, then install again"}
+func (r *Record) refuseIdentity(why string) error {
+	advice := "nothing was changed: run hostler reset first, then install again"
+	if len(r.Machines) > 0 {
+		advice += "; hostler repave moves an installation with its machines"
+	}
+	return &RefusedError{why, advice}
 }
 
 // differs says in what an identity is another than the recorded one, "" if it

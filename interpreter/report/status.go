@@ -15,7 +15,8 @@ type Status struct {
 	Prefix         string       `json:"prefix,omitempty" doc:"when it is not the default"`
 	Unreadable     string       `json:"unreadable,omitempty" doc:"why the record cannot be used"`
 	Drift          []Drift      `json:"drift" doc:"what was changed behind our back"`
-	Pending        []Pending    `json:"pending" doc:"what waits for a machine restart or a repave"`
+	Pending        []Pending    `json:"pending" doc:"what waits for a machine restart, a repave or a confirmation"`
+	ConfirmUntil   *time.Time   `json:"confirm_until,omitempty" doc:"when a repave goes back unless it is confirmed before"`
 	Debts          []Debt       `json:"debts" doc:"restarts that are owed"`
 	LastRun        *LastRun     `json:"last_run" doc:"since boot; null when there was none"`
 	Provisional    bool         `json:"provisional,omitempty" doc:"true when another run was in progress"`

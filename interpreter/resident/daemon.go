@@ -231,10 +231,19 @@ func (w *watching) look(ctx context.Context, cause string) (again time.Duration,
 	}
 	w.pace(cause, out)
 	w.tell(cause, out, err)
+	return nextLook(w.Every, out, w.Interpreter.Host.Clock.Now()), nil
+}
+
+// nextLook is when to look again after a look: soon after a repair, and when a
+// repave goes back unless it is confirmed.
+func nextLook(every time.Duration, out interpreter.Outcome, now time.Time) time.Duration {
 	if out.Changed > 0 {
-		return min(w.Every, MinGap), nil
+		every = min(every, MinGap)
 	}
-	return w.Every, nil
+	if !out.ConfirmUntil.IsZero() {
+		every = min(every, max(out.ConfirmUntil.Sub(now), time.Second))
+	}
+	return every
 }
 
 func (w *watching) ensure(ctx context.Context) (interpreter.Outcome, error) {

@@ -401,3 +401,23 @@ func TestWatchdogIsFed(t *testing.T) {
 		t.Errorf("fed %d times in 100 minutes of one look, want about 60", fed)
 	}
 }
+
+// TestLooksWhenARepaveIsOver: the daemon goes back from a repave that nobody
+// confirmed, in time, and is quick after a repair.
+func TestLooksWhenARepaveIsOver(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	until := func(d time.Duration) interpreter.Outcome { return interpreter.Outcome{ConfirmUntil: now.Add(d)} }
+	repaired := until(time.Hour)
+	repaired.Changed = 1
+	for _, c := range []struct {
+		out  interpreter.Outcome
+		want time.Duration
+	}{
+		{interpreter.Outcome{}, Every}, {until(time.Hour), Every}, {until(time.Minute), time.Minute}, {until(-time.Minute), time.Second},
+		{repaired, MinGap},
+	} {
+		if got := nextLook(Every, c.out, now); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.out, got, c.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -216,6 +217,17 @@ func repaveExpires(n *node) {
 	n.serves("the second time", "node1", "1")
 }
 
+// How many repaves are killed, and lose their power.
+const (
+	killedRepaves = 8
+	darkRepaves   = 5
+)
+
+// moment is one in the i-th of so many parts of a run.
+func moment(r *rand.Rand, i, parts int, took time.Duration) time.Duration {
+	return time.Duration((float64(i) + r.Float64()) / float64(parts) * 1.05 * float64(took))
+}
+
 // repaveKilled: whenever it is killed, the host goes back or the move is made,
 // and a second one gets there.
 func repaveKilled(n *node) {
@@ -224,9 +236,9 @@ func repaveKilled(n *node) {
 	n.must(n.args("repave", "2")...)
 	n.took = time.Since(began)
 	slot, release := "node2", 2
-	for i := range 6 {
+	for i := range killedRepaves {
 		r := random(*firstSeed + 4000 + i)
-		seconds := fmt.Sprintf("%.3f", r.Float64()*1.05*n.took.Seconds())
+		seconds := fmt.Sprintf("%.3f", moment(r, i, killedRepaves, n.took).Seconds())
 		other := map[string]string{"node1": "node2", "node2": "node1"}[slot]
 		next := fmt.Sprint(release + 1)
 		res := n.Exec(append([]string{"timeout", "--foreground", "--signal=KILL", seconds, program}, n.args("repave", next, "--quiet")...)...)
@@ -253,9 +265,9 @@ func TestRepavePowerLoss(t *testing.T) {
 	n.took = time.Since(began)
 	slot, release := "node2", 2
 	s := &subject{Host: n.Host, t: t}
-	for i := range 4 {
+	for i := range darkRepaves {
 		r := random(*firstSeed + 5000 + i)
-		delay := time.Duration(r.Float64() * 1.05 * float64(n.took))
+		delay := moment(r, i, darkRepaves, n.took)
 		other := map[string]string{"node1": "node2", "node2": "node1"}[slot]
 		next := fmt.Sprint(release + 1)
 		n.MustExec("sync")
