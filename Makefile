@@ -43,8 +43,9 @@ e2e: ## real trees and booted hosts; root, Debian packages
 	testdata/lab/prepare
 	$(GO) test -tags e2e -count=1 -timeout 40m -p 1 $(E2E) ./interpreter/host/linux/... ./interpreter/rootfs/...
 
-bench: ## benchmarks beside the code, and what nothing costs on booted hosts; root (BENCH_COMPARE=1: beside ansible and puppet)
+bench: ## benchmarks beside the code, lint and validate as whole programs, and what nothing costs on booted hosts; root (BENCH_COMPARE=1: beside ansible and puppet)
 	$(GO) test -run '^$$' -bench . -benchmem ./interpreter/...
+	$(GO) run ./testdata/bench/authoring
 	testdata/lab/prepare
 	testdata/bench/prepare
 	$(GO) test -tags e2e -count=1 -timeout 40m -v -run TestCostOfNothing ./testdata/bench -write

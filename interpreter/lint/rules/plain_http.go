@@ -38,6 +38,6 @@ func checkPlainHTTP(p *lint.Pass) {
 		if err != nil || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback() || lint.Holes(text) {
 			return
 		}
-		p.ReportStep(s, arg.Range, "Anybody on the way to %s can read and change what is fetched. Write https://.", u.Hostname())
+		p.Claim(lint.Found(s, arg.Range, "Anybody on the way to %s can read and change what is fetched. Write https://.", u.Hostname()), "Plain http without a digest")
 	})
 }

@@ -59,7 +59,7 @@ func checkURLDigest(p *lint.Pass) {
 			given = given || s.Arg(name).Written()
 		}
 		if url := s.Arg("url"); url.Written() && !given {
-			p.ReportStep(s, url.Range, "Other bytes behind the URL would not be noticed. Write sha256 or sha256_url, or mutable = true where it is meant to change.")
+			p.Claim(lint.Found(s, url.Range, "Other bytes behind the URL would not be noticed. Write sha256 or sha256_url, or mutable = true where it is meant to change."), "Digest needed")
 		}
 	}
 }
