@@ -116,6 +116,12 @@ func without(t *testing.T, dir, step string) string {
 	return copied
 }
 
+// older leaves out what this systemd passes over because it is from before the
+// directive.
+func older(out string) string {
+	return regexp.MustCompile(`(?m)^.*Unknown key '(RestartSteps|RestartMaxDelaySec)' in section \[Service\], ignoring\.$`).ReplaceAllString(out, "")
+}
+
 // TestRealTrees: the recipes that are shipped and shown, on real Debian trees:
 // applied, checked with systemd's own tools, applied again, pruned and reset.
 func TestRealTrees(t *testing.T) {
@@ -164,7 +170,7 @@ func TestRealTrees(t *testing.T) {
 				}
 			}
 			for _, unit := range c.verify {
-				if out := o.tool("systemd-analyze", "verify", unit); strings.Contains(out, "/etc/systemd/system/") {
+				if out := older(o.tool("systemd-analyze", "verify", unit)); strings.Contains(out, "/etc/systemd/system/") {
 					t.Errorf("systemd-analyze verify %s: %s", unit, out)
 				}
 			}

@@ -290,6 +290,7 @@ variable "programs" {
   type = object({
     kubernetes = optional(object({
       install  = optional(bool, true)
+      binaries = optional(list(string), ["kubelet", "kubectl", "kube-proxy"])
       base_url = optional(string, "https://dl.k8s.io")
       url      = optional(string)
       sha256   = optional(map(string), {})
@@ -332,6 +333,10 @@ variable "programs" {
   validation {
     condition     = alltrue([for name in ["bridge", "host-local", "loopback"] : contains(var.programs.cni.plugins, name)])
     error_message = "The CNI plugins bridge, host-local and loopback are always needed; leave them in programs.cni.plugins."
+  }
+  validation {
+    condition     = contains(var.programs.kubernetes.binaries, "kubelet") && length(setsubtract(var.programs.kubernetes.binaries, ["kubelet", "kubectl", "kube-proxy"])) == 0
+    error_message = "programs.kubernetes.binaries has the kubelet, and kubectl and kube-proxy where they are wanted."
   }
 }
 
@@ -778,7 +783,7 @@ stage "node" {
         description = "Kubernetes, container runtime and network plugins"
 
         download "kubernetes" {
-          for_each   = var.programs.kubernetes.install ? ["kubelet", "kubectl", "kube-proxy"] : []
+          for_each   = var.programs.kubernetes.install ? var.programs.kubernetes.binaries : []
           url        = local.url[each.key]
           sha256     = lookup(var.programs.kubernetes.sha256, each.key, null)
           sha256_url = lookup(var.programs.kubernetes.sha256, each.key, null) == null ? "${local.url[each.key]}.sha256" : null
@@ -1073,7 +1078,7 @@ stage "node" {
           write_file_if_changed.kubeconfig,
           systemd_unit["kubelet.service"],
           systemd_unit.kubelet_node,
-          download.kubernetes["kubelet"],
+          download.kubernetes,
         ]
       }
     }

@@ -266,6 +266,7 @@ variable "programs" {
   type = object({
     kubernetes = optional(object({
       install  = optional(bool, true)
+      binaries = optional(list(string), ["kubelet", "kubectl", "kube-proxy"])
       base_url = optional(string, "https://dl.k8s.io")
       url      = optional(string)
       sha256   = optional(map(string), {})
@@ -308,6 +309,10 @@ variable "programs" {
   validation {
     condition     = alltrue([for name in ["bridge", "host-local", "loopback"] : contains(var.programs.cni.plugins, name)])
     error_message = "The CNI plugins bridge, host-local and loopback are always needed; leave them in programs.cni.plugins."
+  }
+  validation {
+    condition     = contains(var.programs.kubernetes.binaries, "kubelet") && length(setsubtract(var.programs.kubernetes.binaries, ["kubelet", "kubectl", "kube-proxy"])) == 0
+    error_message = "programs.kubernetes.binaries has the kubelet, and kubectl and kube-proxy where they are wanted."
   }
 }
 
