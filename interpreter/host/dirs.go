@@ -38,7 +38,13 @@ func makeDirs(f Files, dir string, mode uint32) error {
 	if err := makeDirs(f, path.Dir(dir), mode); err != nil {
 		return err
 	}
-	return MakeDir(f, dir, Access{Mode: mode})
+	err = MakeDir(f, dir, Access{Mode: mode})
+	if errors.Is(err, fs.ErrExist) {
+		if info, again := f.Stat(dir); again == nil && info.IsDir() {
+			return nil // somebody else was quicker
+		}
+	}
+	return err
 }
 
 // MakeDir makes one directory, durably, with exactly that mode and owner. Its

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"testing"
 
@@ -49,5 +50,31 @@ func TestTurns(t *testing.T) {
 	give()
 	if all.Wait(); most != 1 {
 		t.Errorf("%d at once", most)
+	}
+}
+
+// hurried makes each directory just before it is asked to.
+type hurried struct{ host.Files }
+
+func (h hurried) Mkdir(name string, mode os.FileMode) error {
+	if err := h.Files.Mkdir(name, mode); err != nil {
+		return err
+	}
+	return h.Files.Mkdir(name, mode)
+}
+
+// TestMakeParentsBesideOthers: a directory that somebody else makes at the same
+// time is there, too; a file in its place is not one.
+func TestMakeParentsBesideOthers(t *testing.T) {
+	f := newHost(t).Files
+	if err := host.MakeParents(hurried{f}, "/a/b/c/file", 0o755); err != nil {
+		t.Error(err)
+	}
+	if info, err := f.Stat("/a/b/c"); err != nil || !info.IsDir() {
+		t.Error(err)
+	}
+	put(t, f, "/x", "", 0o644)
+	if err := host.MakeParents(f, "/x/y", 0o755); err == nil {
+		t.Error("a file counts as a directory")
 	}
 }

@@ -101,7 +101,9 @@ func ensureDir(f host.Files, dir string, mode fs.FileMode) error {
 		if err := ensureDir(f, path.Dir(dir), 0o755); err != nil {
 			return err
 		}
-		err = f.Mkdir(dir, mode)
+		if err = f.Mkdir(dir, mode); errors.Is(err, fs.ErrExist) {
+			return nil // another fetch was quicker
+		}
 	}
 	if err != nil {
 		return err

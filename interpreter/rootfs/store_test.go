@@ -224,3 +224,22 @@ type noTimes struct {
 }
 
 func (n noTimes) Chtimes(string, time.Time, time.Time) error { return n.err }
+
+// hurried makes each directory just before it is asked to.
+type hurried struct{ host.Files }
+
+func (h hurried) Mkdir(name string, mode os.FileMode) error {
+	if err := h.Files.Mkdir(name, mode); err != nil {
+		return err
+	}
+	return h.Files.Mkdir(name, mode)
+}
+
+// TestStoreIsMadeByTwo: two who fetch the first blobs of a host make the store's
+// directory at the same time.
+func TestStoreIsMadeByTwo(t *testing.T) {
+	h, dir := realHost(t)
+	if err := NewStore(hurried{h.Files}, filepath.Join(dir, "new/place")).put(t.Context(), sum([]byte("x")), []byte("x")); err != nil {
+		t.Error(err)
+	}
+}
