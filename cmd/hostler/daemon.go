@@ -8,12 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"hostler/interpreter"
+	"hostler/interpreter/operate"
 	"hostler/interpreter/resident"
 	"hostler/interpreter/walk"
 )
 
 func (a *app) daemonCommand() *cobra.Command {
 	var every time.Duration
+	var socket string
 	c := &cobra.Command{
 		Use: "daemon", Short: "Keep a complete installation as it is",
 		Long: "What the daemon unit runs. It looks at the host on schedule and when something that is owned changes, and repairs as on_drift\n" +
@@ -23,14 +25,15 @@ func (a *app) daemonCommand() *cobra.Command {
 			if every < time.Second {
 				return usagef("--every is at least a second, not %s", every)
 			}
-			return a.daemon(c.Context(), every)
+			return a.daemon(c.Context(), every, socket)
 		},
 	}
 	c.Flags().DurationVar(&every, "every", resident.Every, "how often the host is looked at when nothing seems to change, a `DURATION`")
+	c.Flags().StringVar(&socket, "metrics-socket", "", "`PATH` of a unix socket on which metrics are served over HTTP; none without it")
 	return a.takes(c, 0, a.outputFlags)
 }
 
-func (a *app) daemon(ctx context.Context, every time.Duration) error {
+func (a *app) daemon(ctx context.Context, every time.Duration, socket string) error {
 	quiet := *a
 	quiet.supervisor.notify, quiet.supervisor.alive = nil, 0 // the daemon tells of itself
 	t := quiet.telling("daemon")
@@ -40,6 +43,11 @@ func (a *app) daemon(ctx context.Context, every time.Duration) error {
 				t.event(e)
 			}
 		}
+		stop, err := serveMetrics(socket, operate.MetricsHandler(in, version))
+		if err != nil {
+			return err
+		}
+		defer stop()
 		return resident.Daemon{
 			Interpreter: in, Watch: watchHost, Version: version, Every: every, First: min(every, resident.First),
 			Alive: a.supervisor.alive, Notify: a.supervisor.notify, Say: a.say,

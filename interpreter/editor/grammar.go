@@ -132,6 +132,7 @@ func commonAttrs() []block.Attr {
 		{Name: "timeout", Type: cty.String, Grammar: "duration", Doc: "Bounds the whole step."},
 		{Name: "on_drift", Type: cty.String, OneOf: []string{"repair", "report", "hold"}, Doc: "What to do when the host was changed behind our back: put it right (the default), leave it and warn, or leave it and stop before later steps."},
 		textAttr("description", "Shown in plans."),
+		textAttr("failure_reason", "The class that a failure of the step is reported as, one word such as `KubeletBootstrapFailed`."),
 	}
 }
 

@@ -162,10 +162,20 @@ func (a *attendant) Ended(ctx context.Context, e interpreter.Ended) []block.Warn
 	}
 	f := Diagnose(e.Err)
 	run := a.run(e, f)
-	last, _, _ := history.List(a.host.Files) // what cannot be read, history says
-	a.keep(run, e)
-	a.last(ctx, e, f, run, len(last) > 0 && last[0].Result == "failed")
+	var before history.Run
+	if runs, _, _ := history.List(a.host.Files); len(runs) > 0 { // what cannot be read, history says
+		before = *runs[0]
+	}
+	a.keep(run, e, again(before, run))
+	a.last(ctx, e, f, run, before.Result == "failed")
 	return a.warnings
+}
+
+// again says whether a run failed as the one before it did and changed nothing:
+// a daemon that tries for hours is not to push all else out of the history.
+func again(before history.Run, run *history.Run) bool {
+	return run.Result == "failed" && before.Result == "failed" && run.Changed == 0 && before.Recipe == run.Recipe &&
+		before.Command == run.Command && before.Step == run.Step && before.Cause == run.Cause
 }
 
 func edited(err error) bool {
@@ -192,10 +202,10 @@ func (a *attendant) run(e interpreter.Ended, f Failure) *history.Run {
 }
 
 // keep keeps a run. One that did nothing, or after which nothing is installed,
-// leaves no trace behind the next boot.
-func (a *attendant) keep(run *history.Run, e interpreter.Ended) {
+// leaves no trace behind the next boot; nor does one that fails again.
+func (a *attendant) keep(run *history.Run, e interpreter.Ended, again bool) {
 	installed := run.Recipe != "" && (e.Phase == string(record.Installing) || e.Phase == string(record.Complete) || e.Phase == string(record.Resetting))
-	quiet := !installed || !e.Begun && (e.Err == nil || !e.Walked)
+	quiet := again || !installed || !e.Begun && (e.Err == nil || !e.Walked)
 	if err := history.Save(a.host.Files, run, quiet); err != nil {
 		a.warnings = append(a.warnings, block.Warning{Summary: "Run not kept", Detail: err.Error()})
 	}

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"net/http"
 
 	"hostler/interpreter"
 	"hostler/interpreter/eval"
@@ -47,4 +48,23 @@ func Metrics(ctx context.Context, in *interpreter.Interpreter, version string) (
 		return m, err
 	}
 	return MetricsOf(runs[0], m), nil
+}
+
+// MetricsHandler answers with the metrics of a host, in Prometheus' text format,
+// at any path.
+func MetricsHandler(in *interpreter.Interpreter, version string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		m, err := Metrics(r.Context(), in, version)
+		if err != nil {
+			http.Error(w, Redact(err.Error()), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = w.Write(m.Text()) // there is nobody left to tell
+	})
 }

@@ -116,10 +116,12 @@ func question(asked string) (thing.Key, error) {
 	switch name := key.Name(); {
 	case strings.HasPrefix(asked, "/"):
 		key = thing.Key("path:" + path.Clean(asked))
-	case block.CheckUnitName(asked) == nil:
+	case key.Kind() == "unit" && name != "":
+		if path.Ext(name) == "" {
+			key += ".service"
+		}
+	case block.CheckUnitName(asked) == nil: // a colon may stand in one
 		key = thing.Key("unit:" + asked)
-	case key.Kind() == "unit" && path.Ext(name) == "":
-		key += ".service"
 	case name == "":
 		return "", fmt.Errorf("%q names no thing; write path:/etc/motd, unit:containerd.service, or a thing as plan and verify show it", asked)
 	}

@@ -96,6 +96,11 @@ func TestWhyPath(t *testing.T) {
 func TestWhyUnit(t *testing.T) {
 	r := demo(t)
 	why := r.ask("demo.service")
+	for _, other := range []string{"unit:demo", "unit:demo.service"} {
+		if d := cmp.Diff(why, r.ask(other)); d != "" {
+			t.Errorf("%s:\n%s", other, d)
+		}
+	}
 	var things []string
 	for _, o := range why.Owners {
 		things = append(things, o.Thing)

@@ -2,8 +2,10 @@ package sink_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -87,5 +89,46 @@ func TestMetricsFile(t *testing.T) {
 	}
 	if got := read(t, m.Host(), "/run/metrics/hostler.prom"); !strings.Contains(got, "hostler_last_run_success 1\n") {
 		t.Error(got)
+	}
+}
+
+var metricName = regexp.MustCompile(`hostler_[a-z_]+`)
+
+// TestDashboard: the dashboard and the guide speak of metrics that are written,
+// and the dashboard of all of them.
+func TestDashboard(t *testing.T) {
+	written := map[string]bool{}
+	for _, name := range metricName.FindAllString(string(metrics().Text()), -1) {
+		written[name] = true
+	}
+	dashboard, err := os.ReadFile("../../examples/grafana/hostler.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(dashboard) {
+		t.Error("the dashboard is no JSON")
+	}
+	shown := map[string]bool{}
+	for _, name := range metricName.FindAllString(string(dashboard), -1) {
+		if shown[name] = true; !written[name] {
+			t.Errorf("the dashboard asks for %s", name)
+		}
+	}
+	for _, name := range []string{"hostler_last_run_info", "hostler_last_run_steps"} { // for tables of one's own
+		shown[name] = true
+	}
+	guide, err := os.ReadFile("../../docs/guides/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range written {
+		if !shown[name] {
+			t.Errorf("the dashboard does not show %s", name)
+		}
+	}
+	for _, name := range metricName.FindAllString(string(guide), -1) {
+		if !written[name] {
+			t.Errorf("the guide speaks of %s", name)
+		}
 	}
 }
