@@ -10,6 +10,7 @@ import (
 	"hostler/interpreter"
 	"hostler/interpreter/host"
 	"hostler/interpreter/host/memory"
+	"hostler/interpreter/record"
 	"hostler/interpreter/walk"
 )
 
@@ -104,5 +105,77 @@ func TestRepaveOffline(t *testing.T) {
 	r.must(apply, slots(t))
 	if _, err := r.run(repave, slots(t)); err == nil || !strings.Contains(err.Error(), "this host does not run") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestRepaveWorker: a worker of a whole site moves to its other slot and back.
+func TestRepaveWorker(t *testing.T) {
+	s := shippedAs(t, "../examples/two-slots")
+	opts := s.opts(t)
+	opts.Files["/srv/node2.tar"] = opts.Files["/srv/node.tar"]
+	r := newRig(t, opts)
+	r.must(apply, s.v1)
+	running := func(slot string) {
+		t.Helper()
+		all, err := r.Host().Machines.Registered(context.Background())
+		if err != nil || len(all) != 1 || all[0].Name != slot {
+			t.Errorf("registered are %+v (%v), want %s", all, err, slot)
+		}
+	}
+	running("kube1")
+	moved := s.v1
+	moved.vars = []string{exampleToken, "rootfs_image=/srv/node2.tar"}
+	fails[*record.RefusedError](r, apply, moved, "hostler repave")
+	r.must(repave, moved)
+	running("kube2")
+	r.quiet(moved)
+	r.must(repave, s.v1)
+	running("kube1")
+	r.must(reset, nothing)
+	r.same(r.Before)
+}
+
+// TestRepaveInterruptedByHand: who interrupts a repave gets the old machine back.
+func TestRepaveInterruptedByHand(t *testing.T) {
+	r := newNode(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	in := r.Interpreter()
+	in.Emit = func(e walk.Event) {
+		if e.Kind == walk.StepFinished && e.Stage == "node/after_stop" {
+			cancel()
+		}
+	}
+	if _, err := in.Repave(ctx, r.request(slots(t, "release=2"))); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the host is back") {
+		t.Errorf("error %v", err)
+	}
+	r.runs("kube1", "release=1\n")
+}
+
+// TestRepavePlanIsRepave: what a plan foresees is what is done, in that order,
+// up to where the new machine is ready.
+func TestRepavePlanIsRepave(t *testing.T) {
+	r := newNode(t)
+	finished := func() (all []string) {
+		for _, e := range r.Events {
+			if e.Kind == walk.StepFinished {
+				all = append(all, string(e.Change.Action)+" "+e.Address)
+			}
+		}
+		return all
+	}
+	moved := slots(t, "release=2", "image=/srv/two.tar")
+	r.must(planRepave, moved)
+	foreseen := finished()
+	r.must(repave, moved)
+	done := finished()
+	if len(done) < len(foreseen) || len(foreseen) == 0 {
+		t.Fatalf("foreseen %q, done %q", foreseen, done)
+	}
+	for i, want := range foreseen {
+		action, address, _ := strings.Cut(want, " ")
+		if got := done[i]; got != want && !(action == "unknown" && strings.HasSuffix(got, " "+address)) {
+			t.Errorf("%d: foreseen %s, done %s", i, want, got)
+		}
 	}
 }
