@@ -255,7 +255,7 @@ func (r *run) input(desired, applied []block.Placed) walk.Input {
 	return walk.Input{
 		Desired: desired, Applied: applied, Host: r.host, Store: r.store, Record: r.rec, Keyed: r.keyed(),
 		Restore: r.restore, Emit: r.tell, Shadow: r.shadow, Survey: r.survey, Ahead: r.Ahead, OwnUnit: r.OwnUnit,
-		Leave: r.req.Leave, First: delivery.Units(), Delivered: r.mayBeDelivered, Program: r.Program,
+		Leave: r.req.Leave, First: delivery.Units(), Last: delivery.Programs(r.installPrefix()), Delivered: r.mayBeDelivered, Program: r.Program,
 		Unapplied: r.rec.Applied == "",
 	}
 }

@@ -158,6 +158,26 @@ func TestDeliveredGoesOnReset(t *testing.T) {
 	}
 }
 
+// TestTheProgramGoesLast: a reset that fails can be run again with it.
+func TestTheProgramGoesLast(t *testing.T) {
+	r := newRig(t, memory.Options{Files: map[string]memory.File{"/opt/h/bin/hostler": {Content: "delivered", Mode: 0o755}}})
+	r.tune = func(req *interpreter.Request) { req.Prefix = "/opt/h" }
+	r.must(apply, a(withInterpreter))
+	r.must(reset, nothing)
+	program := r.at(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == "/opt/h/bin/hostler-blue" })
+	for i, e := range r.Plan.Log() {
+		if i > program && e.Kind == "remove" && strings.HasPrefix(e.Name, "/etc/") {
+			t.Errorf("%s goes after the program", e.Name)
+		}
+	}
+	if boot := r.at(func(e fault.Effect) bool { return e.Kind == "remove" && e.Name == bootFile }); boot < 0 || program < boot {
+		t.Errorf("the boot unit goes at %d, the program at %d", boot, program)
+	}
+	if _, err := host.Lstat(r.Host().Files, "/opt/h"); err == nil {
+		t.Error("the program's directory is left")
+	}
+}
+
 // TestDeliveredDirectoriesGo: those that were made for the program go when they
 // are empty; those that systems bring, and those with something of others in
 // them, stay.

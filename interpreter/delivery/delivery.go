@@ -81,6 +81,12 @@ func Current(prefix string) string { return path.Join(Bin(prefix), current) }
 // LastGood is the link to the slot to go back to.
 func LastGood(prefix string) string { return path.Join(Bin(prefix), lastGood) }
 
+// Programs are all of the program: what is delivered, the slots and the links.
+func Programs(prefix string) []string {
+	slots := Slots(prefix)
+	return []string{Program(prefix), Current(prefix), LastGood(prefix), slots[0], slots[1]}
+}
+
 // Delivered are the files and trees that may have been delivered, in the order
 // in which they are claimed: a reset removes them, though they were there
 // before the installation.

@@ -80,15 +80,18 @@ func (w *walker) undoAll(ctx context.Context) error {
 }
 
 // undoOrder is the order in which a reset undoes: units that could start us
-// again, then last claim first but for units that are started again, and the
-// unit that we run in after all others. That it is active is not among them:
-// its stop is queued when everything is done.
+// again, then last claim first but for units that are started again, the unit
+// that we run in after all others, and then the program, which a reset that
+// failed is run again with. That our unit is active is not among them: its stop
+// is queued when everything is done.
 func (w *walker) undoOrder() []record.Claim {
-	var first, own, others, holding []record.Claim
+	var first, own, others, programs, holding []record.Claim
 	for _, c := range slices.Backward(w.Record.Claims) {
 		switch {
-		case !w.ofOwnUnit(c.Thing) && c.Thing.Kind() == "dir" && holdsAny(c.Thing, own):
+		case !w.ofOwnUnit(c.Thing) && c.Thing.Kind() == "dir" && (holdsAny(c.Thing, own) || w.holdsLast(c.Thing)):
 			holding = append(holding, c)
+		case c.Thing.Kind() == "path" && slices.Contains(w.Last, c.Thing.Name()):
+			programs = append(programs, c)
 		case !w.ofOwnUnit(c.Thing) && slices.ContainsFunc(w.First, func(unit string) bool { return ofUnit(c.Thing, unit) }):
 			first = append(first, c)
 		case !w.ofOwnUnit(c.Thing):
@@ -100,7 +103,12 @@ func (w *walker) undoOrder() []record.Claim {
 		}
 	}
 	slices.SortStableFunc(first, func(a, b record.Claim) int { return w.rank(a.Thing) - w.rank(b.Thing) })
-	return slices.Concat(first, startsLast(others), own, holding)
+	return slices.Concat(first, startsLast(others), own, programs, holding)
+}
+
+// holdsLast says whether something that goes last lies below a directory.
+func (w *walker) holdsLast(dir thing.Key) bool {
+	return slices.ContainsFunc(w.Last, func(name string) bool { return strings.HasPrefix(name, dir.Name()+"/") })
 }
 
 // startsLast puts units that ran before us and are started again behind all

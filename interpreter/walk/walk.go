@@ -91,6 +91,9 @@ type Input struct {
 	// First are units that a reset takes away before all else: those that
 	// could start us again.
 	First []string
+	// Last are files that a reset removes after all else: the program, so that
+	// a reset that fails can be run again.
+	Last []string
 	// Delivered says whether a thing is what a first boot was delivered with,
 	// and so ours though it was there before; nil: none is.
 	Delivered func(thing.Key) bool
