@@ -47,7 +47,7 @@ func TestReadmeRecipe(t *testing.T) {
 // TestGuidesAreScripts: the recipes and the commands of a guide are those that
 // its script runs.
 func TestGuidesAreScripts(t *testing.T) {
-	for _, name := range []string{"getting-started", "preparing-a-host", "writing-a-site-recipe"} {
+	for _, name := range []string{"getting-started", "preparing-a-host", "writing-a-site-recipe", "first-boot"} {
 		guide := string(read(t, "../../docs/guides/"+name+".md"))
 		script, err := txtar.ParseFile("../../testdata/script/" + name + ".txtar")
 		if err != nil {

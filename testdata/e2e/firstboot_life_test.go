@@ -57,8 +57,10 @@ func quietReboot(s *site, p *provider) {
 	s.wantInstalled()
 }
 
-// damaged: what was stopped, disabled, edited or removed is back after a boot.
+// damaged: what was stopped, disabled, edited or removed is back after a boot,
+// the daemon too.
 func damaged(s *site) {
+	s.sh("systemctl disable --now " + delivery.DaemonUnit + "; ln -sfn nothing " + delivery.LastGood(prefix))
 	s.sh("systemctl disable --now site.service; rm /etc/site/settings.json; echo other >/etc/site/token; chmod 644 /etc/site/token")
 	s.sh("systemctl --machine=node1 disable --now greeter.service")
 	s.Reboot()
@@ -66,10 +68,30 @@ func damaged(s *site) {
 	s.wantInstalled()
 }
 
-// firstBootReset: the boot unit goes before all else, and nothing comes back.
+// firstBootReset: the boot unit goes before all else, so that it does not come
+// back even when the reset fails half-way; the program stays until the end, so
+// that the reset can be run again. Then nothing comes back.
 func firstBootReset(s *site, bare map[string]bool) {
+	const held = "/etc/site/asset.bin"
+	s.MustExec("mount", "--bind", held, held)
 	o := eventsOf(s.t, s.Exec(delivered, "reset", "--output", "json"))
-	if o.Code != 0 {
+	if o.Code != 1 || !strings.Contains(o.last().Error, held) {
+		s.t.Fatalf("a reset that cannot remove %s: %s", held, o)
+	}
+	for i, thing := range []string{"unit-active:", "unit-enabled:", "path:/etc/systemd/system/"} {
+		if changed := o.changed(); len(changed) < 3 || changed[i] != thing+delivery.BootUnit {
+			s.t.Errorf("the boot unit does not go first: %q", changed)
+			break
+		}
+	}
+	if u := s.show("", delivery.BootUnit); u["LoadState"] != "not-found" || u["ActiveState"] != "inactive" {
+		s.t.Errorf("the boot unit is still %s and %s", u["LoadState"], u["ActiveState"])
+	}
+	s.Reboot() // which frees the file
+	if status, _ := s.status(); status.Phase != "resetting" || s.machineLeader("node1") != "" {
+		s.t.Errorf("after a reboot the phase is %s, the machine's leader %q", status.Phase, s.machineLeader("node1"))
+	}
+	if o := eventsOf(s.t, s.Exec(delivered, "reset", "--output", "json")); o.Code != 0 {
 		s.t.Fatalf("reset: %s", o)
 	}
 	s.wantGone(bare)

@@ -136,6 +136,9 @@ func (s *site) wantInstalled() {
 			s.t.Errorf("%s in %q is %s and %s", unit, machine, p["ActiveState"], p["UnitFileState"])
 		}
 	}
+	if p := s.show("", delivery.DaemonUnit); p["ActiveState"] != "active" || p["UnitFileState"] != "enabled" || p["NRestarts"] != "0" {
+		s.t.Errorf("the daemon is %s and %s after %s restarts", p["ActiveState"], p["UnitFileState"], p["NRestarts"])
+	}
 	if status, _ := s.status(); status.Phase != "complete" || len(status.Drift)+len(status.Debts)+len(status.Pending) > 0 {
 		s.t.Errorf("status is %+v", status)
 	}

@@ -125,6 +125,5 @@ stage "machine" {
 stage "interpreter" {
   interpreter_install "hostler" {
     boot_inputs = ["/etc/hostler/inputs.hcl"]
-    daemon      = false
   }
 }
