@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hostler/builtins"
 )
 
 const referenceDir = "../../docs/reference"
@@ -89,9 +91,26 @@ func TestPages(t *testing.T) {
 			t.Errorf("exit-codes.md has no %s", want)
 		}
 	}
+	for _, typ := range builtins.Vocabulary().Types {
+		checkBlockPage(t, typ.Name, pages["blocks/"+typ.Name+".md"])
+	}
 	for part := range strings.SplitSeq(pages["README.md"], "](") {
 		if link, _, ok := strings.Cut(part, ")"); ok && strings.HasSuffix(link, ".md") && pages[link] == "" {
 			t.Errorf("README.md links to %s, which is not there", link)
 		}
+	}
+}
+
+// checkBlockPage: the page of a block type says everything that one asks about a
+// block.
+func checkBlockPage(t *testing.T, name, page string) {
+	t.Helper()
+	for _, section := range []string{"\n## Example\n\n```hcl\n", "\n## Arguments\n", "\n## What it checks\n", "\n## What it owns\n", "\n## What reset does\n", "\n## Retry\n", "\n## Where it may stand\n"} {
+		if !strings.Contains(page, section) {
+			t.Errorf("the page of %s lacks %s", name, strings.TrimSpace(section))
+		}
+	}
+	if !strings.Contains(page, "| argument | type | default | meaning |") && !strings.Contains(page, "It has none of its own.") {
+		t.Errorf("the page of %s has no table of arguments", name)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"hostler/builtins"
 	"hostler/testdata/demo/fixture"
 )
 
@@ -75,6 +77,9 @@ func TestGuidesAreScripts(t *testing.T) {
 	}
 }
 
+// partHeader makes a recipe of a part of one.
+const partHeader = "recipe \"part\" {\n  language    = 1\n  version     = \"1.0.0\"\n  fingerprint = fingerprint({ part = \"1\" })\n\n  supports \"debian\" {\n    id         = \"debian\"\n    version_id = \">= 12, < 14\"\n  }\n}\n\n"
+
 // TestDocsCommands: a command that the documentation names is one.
 func TestDocsCommands(t *testing.T) {
 	root := (&app{}).command()
@@ -117,7 +122,7 @@ func TestDocsRecipes(t *testing.T) {
 			n++
 			part, _, _ = strings.Cut(part, "```")
 			if !strings.Contains(part, "recipe \"") {
-				part = "recipe \"part\" {\n  language    = 1\n  version     = \"1.0.0\"\n  fingerprint = fingerprint({ part = \"1\" })\n\n  supports \"debian\" {\n    id         = \"debian\"\n    version_id = \">= 12, < 14\"\n  }\n}\n\n" + part
+				part = partHeader + part
 			}
 			file := filepath.Join(t.TempDir(), "recipe.hcl")
 			if err := os.WriteFile(file, []byte(part), 0o644); err != nil {
@@ -132,5 +137,26 @@ func TestDocsRecipes(t *testing.T) {
 	}
 	if n < 7 {
 		t.Errorf("looked at %d recipes only", n)
+	}
+}
+
+// TestBlockExamples: the example of every block type is a part of a recipe that
+// is valid, that the linter finds nothing in, and that plans on a host.
+func TestBlockExamples(t *testing.T) {
+	for _, typ := range builtins.Vocabulary().Types {
+		t.Run(typ.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			host, file := filepath.Join(dir, "host"), filepath.Join(dir, "recipe.hcl")
+			text := partHeader + strings.TrimSpace(typ.Example) + "\n"
+			if err := errors.Join(fixture.Debian(host), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range []string{"validate", "fmt -check", "lint", "plan --root " + host} {
+				out, notes, code := runProgram(append(strings.Fields(command), file)...)
+				if code != exitDone {
+					t.Errorf("hostler %s: exit status %d\n%s%s", command, code, out, notes)
+				}
+			}
+		})
 	}
 }

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -241,6 +243,9 @@ func (e *evaluation) checkAsset(v cty.Value) error {
 		return nil
 	}
 	if _, err := e.frame.recipe.source.ReadFile(v.AsString()); err != nil {
+		if cause, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fmt.Errorf("%s: %w", v.AsString(), cause.Err)
+		}
 		return fmt.Errorf("The recipe has no such file: %w.", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func BlockPage(t *block.Type) string {
 	fmt.Fprintf(&out, "# %s\n\n%s\n", t.Name, t.Doc.Summary)
 	section(&out, "", t.Doc.Text)
 	section(&out, "Example", "```hcl\n"+strings.TrimSpace(t.Example)+"\n```")
-	section(&out, "Arguments", arguments(t.Schema, ""))
+	section(&out, "Arguments", cmp.Or(arguments(t.Schema, ""), "It has none of its own.\n")+"\nEvery step also takes `when`, `for_each`, `timeout`, `on_drift` and `description`; see [the language](../../language.md#steps).")
 	if len(t.Schema.Exports) > 0 {
 		section(&out, "Exported attributes", exports(t.Schema.Exports))
 	}
