@@ -49,6 +49,9 @@ var rooms = map[string][]string{
 	"cmd":                                 {"interpreter", "interpreter/", "builtins", "recipes", "cmd/"},
 	"recipes":                             {"interpreter/eval"},
 
+	"interpreter/graph":    {"interpreter/eval", "interpreter/block"},
+	"interpreter/scaffold": {},
+
 	// Recipes tried out in memory.
 	"interpreter/rehearse": {"interpreter", "interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/thing", "interpreter/walk", "interpreter/report",
 		"interpreter/host", "interpreter/host/memory", "interpreter/host/fault", "interpreter/record"},

@@ -151,3 +151,21 @@ func FactsFile(name string) bool {
 	ext := path.Ext(name)
 	return ext == ".os-release" || path.Base(name) == "os-release" || ext == ".json" && len(name) > len(".facts.json") && name[len(name)-len(".facts.json"):] == ".facts.json"
 }
+
+// ParseHost makes a host of a file of recorded facts, or of the text of an
+// os-release, which is all that is then known of it; whole says which.
+func ParseHost(name string, data []byte) (o memory.Options, whole bool, err error) {
+	o.Kernel.Sysctl = parameters()
+	if path.Ext(name) != ".json" {
+		o.OSRelease = string(data)
+		return o, false, nil
+	}
+	r, err := ParseFacts(data)
+	if err != nil {
+		return o, false, err
+	}
+	grow(&o)
+	o.Kernel.Sysctl = parameters()
+	r.describe(&o)
+	return o, true, nil
+}
