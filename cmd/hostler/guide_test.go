@@ -57,7 +57,7 @@ func TestGuidesAreScripts(t *testing.T) {
 		}
 		for _, text := range strings.Split(guide, "```hcl\n")[1:] {
 			text, _, _ = strings.Cut(text, "```")
-			if !slices.ContainsFunc(script.Files, func(f txtar.File) bool { return string(f.Data) == text }) && strings.HasPrefix(text, "recipe ") {
+			if !slices.ContainsFunc(script.Files, func(f txtar.File) bool { return string(f.Data) == text }) && !strings.HasPrefix(text, "write_file") {
 				t.Errorf("%s: the guide's recipe is another one than the script's:\n%s", name, text)
 			}
 		}
