@@ -24,7 +24,7 @@ type Run struct {
 	RecipeVersion  string    `json:"recipe_version,omitempty"`
 	Began          time.Time `json:"began"`
 	DurationUsec   int64     `json:"duration_usec"`
-	Result         string    `json:"result" doc:"ok, failed or deferred"`
+	Result         string    `json:"result" doc:"ok, failed, deferred, or died: killed or crashed, of which its steps are not known"`
 	Phase          string    `json:"phase" doc:"of the installation afterwards"`
 	Stage          string    `json:"stage,omitempty" doc:"where it failed"`
 	Step           string    `json:"step,omitempty" doc:"the step that failed"`

@@ -37,7 +37,7 @@ func Save(files host.Files, r *Run, quiet bool) error {
 	if quiet {
 		dir, keep = quietDir, keepQuiet
 	}
-	last, err := newest(files)
+	last, _, err := newest(files)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,35 @@ func Save(files host.Files, r *Run, quiet bool) error {
 	if err := host.Replace(files, path.Join(dir, name(r.Number)), host.Content{Bytes: append(data, '\n'), Mode: 0o600}); err != nil {
 		return err
 	}
-	return trim(files, dir, keep)
+	return errors.Join(host.Remove(files, begunFile), trim(files, dir, keep))
+}
+
+// begunFile describes a run that does something, while it lasts.
+const begunFile = quietDir + "/begun"
+
+// Begin notes that a run begins to do something, so that one that dies is not
+// forgotten. Save forgets the note.
+func Begin(files host.Files, r *Run) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := makePrivate(files, quietDir); err != nil {
+		return err
+	}
+	return host.Replace(files, begunFile, host.Content{Bytes: data, Mode: 0o600})
+}
+
+// Died is the run that a note of Begin was left of: it ended without a word,
+// killed or crashed. nil when there is none. It is asked for under the
+// installation lock, which no such run can hold.
+func Died(files host.FileView) *Run {
+	r, err := read(files, begunFile, 0)
+	if err != nil {
+		return nil
+	}
+	r.Result, r.Reason, r.Cause = "died", "Died", "it ended without a word: it was killed, or it crashed"
+	return r
 }
 
 func name(number int) string { return fmt.Sprintf("%06d.json", number) }
@@ -125,14 +153,32 @@ func places(files host.FileView) ([]string, error) {
 	return dirs, err
 }
 
-func newest(files host.FileView) (most int, err error) {
+// newest is the greatest number of a run, 0 when there is none, and where it is
+// kept.
+func newest(files host.FileView) (most int, in string, err error) {
 	dirs, err := places(files)
 	for _, dir := range dirs {
 		all, failed := numbers(files, dir)
 		err = errors.Join(err, failed)
-		most = max(most, slices.Max(append(all, 0)))
+		if n := slices.Max(append(all, 0)); n > most {
+			most, in = n, dir
+		}
 	}
-	return most, err
+	return most, in, err
+}
+
+// Last is the newest run, nil when there is none or it cannot be read. It reads
+// no other.
+func Last(files host.FileView) *Run {
+	n, dir, err := newest(files)
+	if err != nil || n == 0 {
+		return nil
+	}
+	r, err := read(files, path.Join(dir, name(n)), n)
+	if err != nil {
+		return nil
+	}
+	return r
 }
 
 // List reads all runs, newest first. Those that cannot be read are left out

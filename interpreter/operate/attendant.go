@@ -41,6 +41,8 @@ type attendant struct {
 	// secrets are texts that must not be shown, once they were asked for.
 	secrets *strings.Replacer
 	board   *sink.Board
+	// noted says that the run is noted as one that does something.
+	noted bool
 	// status is what is told next.
 	status   sink.Status
 	warnings []block.Warning
@@ -51,6 +53,9 @@ type attendant struct {
 func (a *attendant) Admitted(ctx context.Context, in interpreter.Admitted) {
 	a.admitted = &in
 	a.recorder.Steps(in.Steps)
+	if died := history.Died(a.host.Files); died != nil {
+		a.saved(history.Save(a.host.Files, died, died.Phase == ""))
+	}
 	a.status = sink.Status{
 		FormatVersion: "1", Host: in.Facts.Hostname, InstallationID: in.Identity.InstallationID, Recipe: in.Identity.Recipe,
 		RecipeVersion: in.Identity.RecipeVersion, Command: strings.TrimPrefix(in.Command, "hostler "), Phase: in.Phase, Result: sink.Running, Reason: "Running", Began: a.began.UTC(), Time: a.began.UTC(),
@@ -119,6 +124,10 @@ func (a *attendant) Event(e walk.Event) {
 		a.tell(e.Time)
 	case walk.StepStarted:
 		a.acts(e.Time)
+		if !a.noted {
+			a.noted = true
+			a.begun()
+		}
 	case walk.StepFinished:
 		if e.Err == nil && e.Change.Needed() {
 			a.acts(e.Time)
@@ -163,8 +172,8 @@ func (a *attendant) Ended(ctx context.Context, e interpreter.Ended) []block.Warn
 	f := Diagnose(e.Err)
 	run := a.run(e, f)
 	var before history.Run
-	if runs, _, _ := history.List(a.host.Files); len(runs) > 0 { // what cannot be read, history says
-		before = *runs[0]
+	if last := history.Last(a.host.Files); last != nil {
+		before = *last
 	}
 	a.keep(run, e, again(before, run))
 	a.last(ctx, e, f, run, before.Result == "failed")
@@ -206,9 +215,22 @@ func (a *attendant) run(e interpreter.Ended, f Failure) *history.Run {
 func (a *attendant) keep(run *history.Run, e interpreter.Ended, again bool) {
 	installed := run.Recipe != "" && (e.Phase == string(record.Installing) || e.Phase == string(record.Complete) || e.Phase == string(record.Resetting))
 	quiet := again || !installed || !e.Begun && (e.Err == nil || !e.Walked)
-	if err := history.Save(a.host.Files, run, quiet); err != nil {
+	a.saved(history.Save(a.host.Files, run, quiet))
+}
+
+// saved warns where a run could not be kept.
+func (a *attendant) saved(err error) {
+	if err != nil {
 		a.warnings = append(a.warnings, block.Warning{Summary: "Run not kept", Detail: err.Error()})
 	}
+}
+
+// begun notes that the run does something, in case that it dies.
+func (a *attendant) begun() {
+	run := a.recorder.Run()
+	run.Command, run.Version, run.Phase = a.status.Command, a.version, a.status.Phase
+	run.InstallationID, run.Recipe, run.RecipeVersion = a.status.InstallationID, a.status.Recipe, a.status.RecipeVersion
+	a.saved(history.Begin(a.host.Files, run))
 }
 
 // last tells how the run ended: everybody, when it did something, failed, or

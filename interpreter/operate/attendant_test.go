@@ -302,3 +302,51 @@ func TestR150NoToken(t *testing.T) {
 		t.Errorf("%v, %v", err, out.Warnings)
 	}
 }
+
+// TestDied: a run that was killed is in the history, put there by the next one.
+func TestDied(t *testing.T) {
+	r := newRig(t, memory.Options{Executables: []string{"killer"}, Programs: map[string]memory.Program{
+		"killer": func(memory.Invocation) host.CommandResult { panic("killed") },
+	}})
+	body := motd + "stage \"end\" {\n  command \"k\" {\n    argv    = [\"killer\"]\n    creates = \"/run/k\"\n  }\n}\n"
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("it was not killed")
+			}
+		}()
+		_, _ = r.apply(body)
+	}()
+	r.Crash()
+	if runs := r.runs(); len(runs) != 0 {
+		t.Errorf("%+v", runs)
+	}
+	if _, err := r.apply(motd); err != nil {
+		t.Fatal(err)
+	}
+	runs := r.runs()
+	if len(runs) != 2 || runs[1].Result != "died" || runs[1].Command != "apply" || runs[1].Recipe != "site" || runs[0].Result != "ok" {
+		t.Errorf("%+v", runs)
+	}
+	if _, err := r.ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if runs := r.runs(); len(runs) != 3 {
+		t.Errorf("it died again: %+v", runs)
+	}
+}
+
+// TestNotKept: a history that cannot be written fails no run.
+func TestNotKept(t *testing.T) {
+	r := newRig(t, memory.Options{Files: map[string]memory.File{"/run/hostler/runs": {Content: "in the way"}}})
+	if err := r.Host().Files.Chmod("/run/hostler", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.apply(motd)
+	if err != nil || out.Word != "ok" {
+		t.Fatal(err)
+	}
+	if len(out.Warnings) == 0 || out.Warnings[0].Summary != "Run not kept" || !strings.Contains(out.Warnings[0].Detail, "/run/hostler/runs") {
+		t.Errorf("%v", out.Warnings)
+	}
+}

@@ -43,11 +43,7 @@ func Metrics(ctx context.Context, in *interpreter.Interpreter, version string) (
 		Version: version, Language: eval.LanguageVersion, Recipe: now.Identity.Recipe, RecipeVersion: now.Identity.RecipeVersion,
 		Phase: now.Phase, Debts: len(now.Debts),
 	}
-	runs, _, err := history.List(in.Host.Files)
-	if err != nil || len(runs) == 0 {
-		return m, err
-	}
-	return MetricsOf(runs[0], m), nil
+	return MetricsOf(history.Last(in.Host.Files), m), nil
 }
 
 // MetricsHandler answers with the metrics of a host, in Prometheus' text format,
