@@ -174,7 +174,7 @@ func repaveConfirmed(n *node) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s := &subject{Host: n.Host, t: n.t}
-	ended := s.begin(ctx, append([]string{program}, n.args("repave", "2", "--confirm-within", "5m", "--quiet")...))
+	ended := s.begin(ctx, append([]string{program}, n.args("repave", "2", "--confirm-within", "5m", "--wait", "1m", "--quiet")...))
 	waits := func() bool {
 		status, _ := document[statusDoc](n.site, "status")
 		return len(status.Pending) == 1 && status.Pending[0].Needs == "confirmation"
