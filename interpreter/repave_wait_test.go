@@ -179,3 +179,17 @@ func TestRepavePlanIsRepave(t *testing.T) {
 		}
 	}
 }
+
+// TestRepaveTrialStopsTheOld: an old machine that somebody starts during the
+// trial is stopped again, with what follows its stop.
+func TestRepaveTrialStopsTheOld(t *testing.T) {
+	r := trying(t)
+	r.want("/run/stopped", "kube1\n")
+	r.job(host.JobStop, "systemd-nspawn@kube2.service")
+	r.job(host.JobStart, "systemd-nspawn@kube1.service")
+	r.must(ensure, nothing)
+	r.want("/run/stopped", "kube1\nkube1\n")
+	r.tune = func(req *interpreter.Request) { req.Confirm = true }
+	r.must(repave, nothing)
+	r.runs("kube2", "release=2\n")
+}

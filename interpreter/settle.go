@@ -161,7 +161,7 @@ func (r *run) hold(ctx context.Context, req Request) error {
 	}
 	r.out.ConfirmUntil = r.rec.Repave.Until
 	return r.repairWith(ctx, req, t, func(in *walk.Input) {
-		in.Replaces = r.elsewhere(t, standingOf(old))
+		in.Earlier, in.Replaces = old.steps, r.elsewhere(t, standingOf(old))
 		in.Build = r.noteBuilt(func(ctx context.Context) error { return r.store.Save(ctx, r.rec) })
 	})
 }
