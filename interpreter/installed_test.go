@@ -243,3 +243,37 @@ func TestResetWithoutRecordRemovesTheInterpreter(t *testing.T) {
 		}
 	}
 }
+
+// TestR097BothErrorsAreReported: what was wrong, and why it could not be put
+// right.
+func TestR097BothErrorsAreReported(t *testing.T) {
+	crashes := false
+	r := newRig(t, memory.Options{Scripts: map[string]memory.Script{delivery.DaemonUnit: func(int) memory.Outcome {
+		return memory.Outcome{Ends: crashes, Status: 2}
+	}}})
+	r.must(apply, a(withInterpreter))
+	r.job(host.JobStop, delivery.DaemonUnit)
+	crashes = true
+	_, err := r.run(ensure, nothing)
+	if err == nil || !strings.Contains(err.Error(), "the daemon does not run, and changing that failed") || !strings.Contains(err.Error(), delivery.DaemonUnit) {
+		t.Errorf("error: %v", err)
+	}
+	if r.record().Phase != record.Complete {
+		t.Error("a repair that failed left complete")
+	}
+}
+
+// TestDaemonThatDoesNotStart fails the run that completed the installation,
+// which stays complete.
+func TestDaemonThatDoesNotStart(t *testing.T) {
+	r := newRig(t, memory.Options{Scripts: map[string]memory.Script{delivery.DaemonUnit: func(int) memory.Outcome {
+		return memory.Outcome{Ends: true, Status: 2}
+	}}})
+	out, err := r.run(apply, a(withInterpreter))
+	if err == nil || !strings.Contains(err.Error(), "the installation is complete; its daemon does not run") || out.Word != "failed" {
+		t.Errorf("outcome %s: %v", out.Word, err)
+	}
+	if r.record().Phase != record.Complete {
+		t.Error("the installation is not complete")
+	}
+}

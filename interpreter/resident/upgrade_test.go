@@ -285,3 +285,19 @@ func TestRead(t *testing.T) {
 		t.Errorf("no digest: %v", err)
 	}
 }
+
+// TestR112RefusedResetFailed: that a policy of the host refuses to clear a
+// failed state hinders nothing.
+func TestR112RefusedResetFailed(t *testing.T) {
+	s := newSite(t, recipe)
+	in := s.interpreter()
+	in.Host.Units = refusing{in.Host.Units}
+	if _, err := (Upgrade{Interpreter: in}).Run(context.Background(), []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	s.runs("two", "old")
+}
+
+type refusing struct{ host.Units }
+
+func (refusing) ResetFailed(context.Context, string) error { return syscall.EACCES }

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -150,7 +151,7 @@ func TestH20BrokenLinks(t *testing.T) {
 // on crashing is replaced by the last good one.
 func TestH19CrashingDaemon(t *testing.T) {
 	s := resident(t, residentRecipe)
-	s.upgradeTo("/root/two", "two")
+	s.upgradeTo(another(t, "two"))
 	if exe := s.daemonProgram(); exe != "/opt/bin/hostler-green" {
 		t.Errorf("the daemon is %s", exe)
 	}
@@ -192,15 +193,32 @@ func TestH19CrashingDaemon(t *testing.T) {
 	s.residentGone()
 }
 
-// upgradeTo upgrades to a program that is this one with another end.
-func (s *site) upgradeTo(name, end string) {
-	s.t.Helper()
-	binary, err := os.ReadFile(lab.Build(s.t))
+// TestDaemonGuide does what docs/guides/daemon-and-upgrade.md says, line by line.
+func TestDaemonGuide(t *testing.T) {
+	t.Parallel()
+	h := up(t, lab.Options{Store: lab.Overlay})
+	h.Push("/srv/hostler-next", another(t, "next"), 0o755)
+	follow(t, h, "daemon-and-upgrade.md", "/srv/site/recipe.hcl")
+}
+
+// another is this program with another end, which makes it another one.
+func another(t *testing.T, end string) []byte {
+	t.Helper()
+	binary, err := os.ReadFile(lab.Build(t))
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	s.Push(name, append(binary, end...), 0o755)
-	if res := s.Exec(program, "upgrade", name); res.Code != 0 || !strings.Contains(res.Stdout, "hostler 0.") {
+	return append(binary, end...)
+}
+
+// upgradeTo upgrades to a program that a server has.
+func (s *site) upgradeTo(binary []byte) {
+	s.t.Helper()
+	url := lab.Serve(s.t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(binary) })) + "/hostler"
+	if res := s.Exec(program, "upgrade", url, "--sha256", strings.Repeat("0", 64)); res.Code != 1 {
+		s.t.Errorf("upgrade to what has another digest: %s", res)
+	}
+	if res := s.Exec(program, "upgrade", url, "--sha256", strings.ToUpper(sum(binary))); res.Code != 0 || !strings.Contains(res.Stdout, "hostler 0.") {
 		s.t.Fatalf("upgrade: %s", res)
 	}
 }
@@ -213,7 +231,7 @@ func (s *site) daemonProgram() string {
 // residentGone holds that nothing of the interpreter is left.
 func (s *site) residentGone() {
 	s.t.Helper()
-	left := s.sh("ls -d /opt/bin/hostler* /etc/systemd/system/hostler-* /etc/systemd/system/*.wants/hostler-* /var/lib/hostler /etc/hostler /etc/demo.conf 2>/dev/null || true")
+	left := s.sh("ls -d /opt/bin/hostler* /etc/systemd/system/hostler-* /etc/systemd/system/*.wants/hostler-* /var/lib/hostler /etc/hostler /etc/demo.conf /etc/many 2>/dev/null || true")
 	if left != "" {
 		s.t.Errorf("left after the reset: %s", left)
 	}
@@ -224,7 +242,7 @@ func (s *site) residentGone() {
 // seconds, files by inotify and units by signals of the manager; while nothing
 // happens it costs next to nothing.
 func TestDaemonKeepsTheHost(t *testing.T) {
-	s := resident(t, residentRecipe)
+	s := resident(t, residentRecipe+"write_file_if_changed \"many\" {\n  for_each = toset([for n in range(300) : tostring(n)])\n  path = \"/etc/many/${each.key}\"\n  content = \"${each.key}\\n\"\n}\n")
 	s.eventually("it watches", func() bool { return strings.Contains(s.show("", daemonUnit)["StatusText"], "watching") })
 	time.Sleep(time.Second)
 	s.sh("echo edited >/etc/demo.conf")
