@@ -36,6 +36,7 @@ func StatusDocument(s Status) report.Status {
 	for _, d := range s.Debts {
 		doc.Debts = append(doc.Debts, report.Debt{Step: d.Step, Unit: d.Unit, Machine: d.Machine, Cause: d.Cause, Reason: d.Reason})
 	}
+	doc.Daemon = daemonDocument(s.Daemon)
 	if r := s.LastRun; r != nil {
 		last := report.LastRun(*r)
 		doc.LastRun = &last

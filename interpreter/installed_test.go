@@ -277,3 +277,22 @@ func TestDaemonThatDoesNotStart(t *testing.T) {
 		t.Error("the installation is not complete")
 	}
 }
+
+// TestStatusOfTheDaemon: what it says, until it does not run any more.
+func TestStatusOfTheDaemon(t *testing.T) {
+	r := newRig(t, memory.Options{})
+	r.must(apply, a(withInterpreter))
+	if s := r.status(); s.Daemon != nil {
+		t.Errorf("nothing was said: %+v", s.Daemon)
+	}
+	note := interpreter.DaemonNote{State: "watching", Version: "1", Held: []string{"a.b"}, LastLook: &interpreter.DaemonLook{Result: "ok"}}
+	r.ok(record.NewStore(r.Host(), strings.NewReader("")).WriteNote(interpreter.DaemonNoteName, note))
+	doc := interpreter.StatusDocument(r.status())
+	if doc.Daemon == nil || doc.Daemon.State != "watching" || doc.Daemon.LastLook.Result != "ok" || len(doc.Daemon.Held) != 1 {
+		t.Errorf("document: %+v", doc.Daemon)
+	}
+	r.job(host.JobStop, delivery.DaemonUnit)
+	if s := r.status(); s.Daemon.State != "stopped" {
+		t.Errorf("a daemon that was killed is %s", s.Daemon.State)
+	}
+}

@@ -17,6 +17,8 @@ type Status struct {
 	Unreadable string
 	// Debts are restarts that are owed.
 	Debts []block.Debt
+	// Daemon is what the daemon said since boot, nil if there was none.
+	Daemon *DaemonNote
 	// LastRun is the last run since boot, nil if there was none.
 	LastRun *LastRun
 }
@@ -40,6 +42,9 @@ func (in *Interpreter) Status(ctx context.Context, req Request) (Status, error) 
 			return err
 		}
 		if s.LastRun, err = r.lastRun(ctx); err != nil {
+			return err
+		}
+		if s.Daemon, err = r.daemon(ctx); err != nil {
 			return err
 		}
 		r.readClaims()

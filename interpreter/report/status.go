@@ -19,6 +19,7 @@ type Status struct {
 	ConfirmUntil   *time.Time   `json:"confirm_until,omitempty" doc:"when a repave goes back unless it is confirmed before"`
 	Debts          []Debt       `json:"debts" doc:"restarts that are owed"`
 	LastRun        *LastRun     `json:"last_run" doc:"since boot; null when there was none"`
+	Daemon         *Daemon      `json:"daemon,omitempty" doc:"what the daemon said since boot; left out when there was none"`
 	Provisional    bool         `json:"provisional,omitempty" doc:"true when another run was in progress"`
 	Diagnostics    []Diagnostic `json:"diagnostics"`
 }
@@ -30,6 +31,24 @@ type Debt struct {
 	Machine string `json:"machine,omitempty"`
 	Cause   string `json:"cause" doc:"the step that changed"`
 	Reason  string `json:"reason"`
+}
+
+// Daemon is what the daemon says of itself.
+type Daemon struct {
+	State    string      `json:"state" doc:"waiting (for the lock), watching, verifying, stood down or stopped"`
+	Since    time.Time   `json:"since"`
+	Version  string      `json:"version"`
+	LastLook *DaemonLook `json:"last_look,omitempty"`
+	Held     []string    `json:"held,omitempty" doc:"steps that are left as they are, because they were repaired too often within an hour"`
+}
+
+// DaemonLook is how the daemon's last look at the host ended.
+type DaemonLook struct {
+	Time    time.Time `json:"time"`
+	Cause   string    `json:"cause" doc:"on schedule, or what changed"`
+	Result  string    `json:"result" doc:"ok or failed"`
+	Changed int       `json:"changed" doc:"how many steps were repaired"`
+	Error   string    `json:"error,omitempty"`
 }
 
 // LastRun is how the last command that changed the host ended.
@@ -65,6 +84,7 @@ func (t *Text) Status(s Status) {
 			t.row("", r.Error)
 		}
 	}
+	t.daemon(s.Daemon)
 	for _, d := range s.Drift {
 		t.row("drift", d.Thing+": "+d.Found+" ("+d.Address+")")
 	}
@@ -79,6 +99,19 @@ func (t *Text) Status(s Status) {
 	}
 	if s.Provisional {
 		t.Warning(Diagnostic{Severity: "warning", Summary: "Provisional", Detail: "another run is changing the host"})
+	}
+}
+
+func (t *Text) daemon(d *Daemon) {
+	if d == nil {
+		return
+	}
+	t.row("daemon", d.State+" since "+d.Since.UTC().Format(time.RFC3339))
+	if l := d.LastLook; l != nil && l.Error != "" {
+		t.row("", l.Error)
+	}
+	for _, address := range d.Held {
+		t.row("left", address+": the daemon repaired it too often within an hour")
 	}
 }
 

@@ -21,6 +21,7 @@ func TestStatusText(t *testing.T) {
 		"complete": {report.Status{
 			Phase: "complete", Recipe: "site", RecipeVersion: "1.0.0", InstallationID: "0123", Fingerprint: "v1:sha256:00", Prefix: "/opt/x",
 			LastRun:     &report.LastRun{Command: "hostler apply", Result: "failed", Time: time.Unix(0, 0), Error: "no space"},
+			Daemon:      &report.Daemon{State: "watching", Since: time.Unix(60, 0), Held: []string{"a.b"}, LastLook: &report.DaemonLook{Error: "no way"}},
 			Drift:       []report.Drift{{Address: "a.b", Thing: "path:/b", Found: "absent"}},
 			Pending:     []report.Pending{{Address: "m.n", Needs: "repave", Reason: "image differs"}},
 			Debts:       []report.Debt{{Unit: "a.service", Cause: "a.b", Reason: "content differs"}},
@@ -32,6 +33,9 @@ fingerprint   v1:sha256:00
 prefix        /opt/x
 last run      hostler apply failed at 1970-01-01T00:00:00Z
               no space
+daemon        watching since 1970-01-01T00:01:00Z
+              no way
+left          a.b: the daemon repaired it too often within an hour
 drift         path:/b: absent (a.b)
 pending       m.n needs rebuild, which hostler repave does: image differs
 owes restart  a.service: a.b content differs

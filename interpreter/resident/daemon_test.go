@@ -63,9 +63,9 @@ func (r *running) run() error {
 	return err
 }
 
-func (r *running) note() (s state) {
+func (r *running) note() (s interpreter.DaemonNote) {
 	r.Helper()
-	if ok, err := r.store().ReadNote(StateNote, &s); err != nil || !ok {
+	if ok, err := r.store().ReadNote(interpreter.DaemonNoteName, &s); err != nil || !ok {
 		r.Fatalf("no status file: %v", err)
 	}
 	return s

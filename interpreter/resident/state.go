@@ -10,45 +10,16 @@ import (
 	"hostler/interpreter/record"
 )
 
-// StateNote is the name of the status file below /run/hostler.
-const StateNote = "daemon.json"
-
-// state is what the status file says.
+// state is what the status file says, and what the daemon knows besides.
 type state struct {
-	FormatVersion string `json:"format_version"`
-	PID           int    `json:"pid"`
-	Version       string `json:"version"`
-	// State is "waiting", "watching", "verifying", "stood down" or "stopped",
-	// Since when.
-	State string    `json:"state"`
-	Since time.Time `json:"since"`
-	// Paths and Units are how many are watched.
-	Paths int `json:"watched_paths"`
-	Units int `json:"watched_units"`
-	// LastLook is the last look at the host, Next when the next is due at the
-	// latest.
-	LastLook *look      `json:"last_look,omitempty"`
-	Next     *time.Time `json:"next,omitempty"`
-	// Repairs are the times of repairs within the last hour, by step; Held are
-	// steps that are left as they are because of them.
-	Repairs map[string][]time.Time `json:"repairs,omitempty"`
-	Held    []string               `json:"held,omitempty"`
+	interpreter.DaemonNote
 
 	lookedAt time.Duration
 	blind    bool
 }
 
-// look is how a look at the host ended.
-type look struct {
-	Time    time.Time `json:"time"`
-	Cause   string    `json:"cause"`
-	Result  string    `json:"result"`
-	Changed int       `json:"changed"`
-	Error   string    `json:"error,omitempty"`
-}
-
 func (s *state) looked(now time.Time, cause string, out interpreter.Outcome, err error) {
-	s.LastLook = &look{Time: now, Cause: cause, Result: "ok", Changed: out.Changed}
+	s.LastLook = &interpreter.DaemonLook{Time: now, Cause: cause, Result: "ok", Changed: out.Changed}
 	if err != nil {
 		s.LastLook.Result, s.LastLook.Error = "failed", err.Error()
 	}
@@ -61,11 +32,11 @@ func (w *watching) store() *record.Store {
 // load takes over what an earlier daemon noted since boot: how often something
 // was repaired counts for all of them.
 func (w *watching) load() {
-	var before state
-	if ok, err := w.store().ReadNote(StateNote, &before); ok && err == nil {
+	var before interpreter.DaemonNote
+	if ok, err := w.store().ReadNote(interpreter.DaemonNoteName, &before); ok && err == nil {
 		w.budget.Spent = before.Repairs
 	}
-	w.state = state{FormatVersion: "1", PID: w.Interpreter.Holder.PID, Version: w.Version}
+	w.state.DaemonNote = interpreter.DaemonNote{FormatVersion: "1", PID: w.Interpreter.Holder.PID, Version: w.Version}
 }
 
 // saveState writes the status file. One that cannot be written fails nothing.
@@ -74,7 +45,7 @@ func (w *watching) saveState(name string) {
 		w.state.State, w.state.Since = name, w.Interpreter.Host.Clock.Now()
 	}
 	w.state.Repairs, w.state.Held = w.budget.Spent, slices.Sorted(maps.Keys(w.budget.held))
-	_ = w.store().WriteNote(StateNote, w.state)
+	_ = w.store().WriteNote(interpreter.DaemonNoteName, w.state.DaemonNote)
 }
 
 // rest tells that the daemon waits, and for how long at most.
