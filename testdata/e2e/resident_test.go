@@ -255,7 +255,9 @@ func TestDaemonKeepsTheHost(t *testing.T) {
 	}
 
 	// After a repair it looks again soon; then it is idle.
-	s.eventually("it looked again and found nothing", func() bool { return strings.Contains(s.sh("cat /run/hostler/daemon.json"), `"result":"ok","changed":0}`) })
+	s.eventually("it looked again and found nothing", func() bool {
+		return strings.Contains(s.sh("cat /run/hostler/daemon.json"), `"result":"ok","changed":0}`)
+	})
 	time.Sleep(2 * time.Second)
 	const window = 20 * time.Second
 	before := s.ranFor()
