@@ -81,7 +81,11 @@ func (d *document) answerTo(f lint.Finding) CodeAction {
 
 // fixAll makes all fixes that change nothing else.
 func (s *Service) fixAll(d *document) []CodeAction {
-	fixed, err := s.linter().Fix(s.input(d))
+	in, excluded := s.input(d)
+	if excluded {
+		return nil
+	}
+	fixed, err := s.linter().Fix(in)
 	if err != nil || bytes.Equal(fixed.Before, fixed.After) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package editor
 import (
 	"bytes"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -45,7 +46,11 @@ func faults(diags hcl.Diagnostics) (list []lint.Finding) {
 }
 
 func (s *Service) lint(d *document) checked {
-	res := s.linter().Lint(s.input(d))
+	in, excluded := s.input(d)
+	if excluded {
+		return checked{}
+	}
+	res := s.linter().Lint(in)
 	return checked{res.Findings, res.Texts}
 }
 
@@ -72,14 +77,14 @@ func (o overlaid) Open(from eval.Source, ref string) (eval.Source, error) {
 }
 
 // input is a document as the linter takes it, with the configuration that is
-// saved for its file.
-func (s *Service) input(d *document) lint.Input {
-	in := lint.Input{Source: unsaved{d}, Tested: true, Config: lint.DefaultConfig(s.Linter.Rules)}
-	if d.path == "" {
-		return in
-	}
+// saved for its file; excluded says that it is not to be checked.
+func (s *Service) input(d *document) (in lint.Input, excluded bool) {
+	in = lint.Input{Source: d.source(), Tested: true, Config: lint.DefaultConfig(s.Linter.Rules)}
 	find := lint.Discovery{Rules: s.Linter.Rules}
-	if found, err := find.Find([]string{d.path}); err == nil && len(found) == 1 {
+	if found, err := find.Find([]string{d.path}); d.path != "" && err == nil {
+		if len(found) == 0 {
+			return in, true
+		}
 		in = found[0]
 	}
 	in.Source = eval.Overlay(in.Source, func(name string) ([]byte, bool) {
@@ -88,7 +93,17 @@ func (s *Service) input(d *document) lint.Input {
 		}
 		return s.documents.read(name)
 	})
-	return in
+	return in, false
+}
+
+// source is a recipe that is not saved yet: in its directory, if it has one.
+func (d *document) source() eval.Source {
+	if path.Base(d.name()) == eval.MainFile && d.path != "" {
+		if src, err := eval.Open(filepath.Dir(d.path)); err == nil {
+			return src
+		}
+	}
+	return unsaved{d}
 }
 
 // unsaved is a recipe that is no file.

@@ -312,3 +312,35 @@ func TestActions(t *testing.T) {
 		t.Errorf("refactor: %+v", list)
 	}
 }
+
+// TestExcludedAndNew: what the configuration excludes is left alone, and a recipe
+// that is not saved yet has the files beside it.
+func TestExcludedAndNew(t *testing.T) {
+	dir := t.TempDir()
+	bad := head + "directory \"d\" {\n  path = \"/srv/${var.name}\"\n  mode = 0755\n}\n"
+	for name, text := range map[string]string{".hostler-lint.hcl": "exclude = [\"old/**\"]\n", "old/recipe.hcl": bad, "new/files/a.conf": "x\n"} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := start(t)
+	old := uriIn(dir, "old/recipe.hcl")
+	if found := c.open(old, bad); len(found) != 0 {
+		t.Errorf("excluded: %+v", found)
+	}
+	var list []editor.CodeAction
+	if c.call("textDocument/codeAction", at(old, editor.Position{}), &list); len(list) != 0 {
+		t.Errorf("actions in what is excluded: %+v", list)
+	}
+	recipe := head + "write_file_if_changed \"a\" {\n  path   = \"/etc/demo/${var.name}\"\n  source = \"files/a.conf\"\n}\n"
+	if found := c.open(uriIn(dir, "new/recipe.hcl"), recipe); len(found) != 0 {
+		t.Errorf("a new recipe: %+v", found)
+	}
+	if found := c.open(uriIn(dir, "new/other.hcl"), recipe); len(found) != 1 || !strings.Contains(found[0].Message, "no such file") {
+		t.Errorf("a new recipe of another name: %+v", found)
+	}
+}
