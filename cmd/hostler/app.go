@@ -83,7 +83,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{authoring, "Write recipes:", []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.lintCommand(), a.testCommand(), a.matrixCommand(), a.graphCommand(), a.schemaCommand(), a.lspCommand(), a.explainCommand()}},
+		{authoring, "Write recipes:", []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.lintCommand(), a.testCommand(), a.matrixCommand(), a.graphCommand(), a.consoleCommand(), a.schemaCommand(), a.lspCommand(), a.explainCommand()}},
 		{reading, "Read a host:", []*cobra.Command{a.factsCommand(), a.preflightCommand(), a.planCommand(), a.verifyCommand(), a.statusCommand(),
 			a.whyCommand(), a.historyCommand(), a.reportCommand(), a.supportCommand()}},
 		{changing, "Change a host:", []*cobra.Command{a.ensureCommand(), a.applyCommand(), a.repaveCommand(), a.adoptCommand(), a.resetCommand(), a.upgradeCommand(), a.daemonCommand()}},
