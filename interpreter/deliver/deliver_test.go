@@ -221,7 +221,7 @@ func TestUnitArguments(t *testing.T) {
 }
 
 // TestPrefixIsNeverGuessed: ignition asks for it, and warns where it is mostly
-// read-only.
+// read-only; the other formats need no flag for it (R206).
 func TestPrefixIsNeverGuessed(t *testing.T) {
 	for prefix, warned := range map[string]bool{"/usr/local": true, "/opt/hostler": false, "/usrlocal": false} {
 		req := request()

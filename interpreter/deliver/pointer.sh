@@ -33,7 +33,6 @@ mkdir -p "$state"
 stage=$(mktemp -d @STAGING@)
 tidy() {
 	rm -rf "$stage"
-	@TIDY@
 	rmdir "$state" 2>/dev/null || :
 }
 trap tidy EXIT
@@ -42,3 +41,4 @@ trap 'exit 1' HUP INT TERM
 fetch "$stage/run"
 echo "$sha256  $stage/run" | sha256sum -c - >/dev/null 2>&1 || fail 'what was fetched is not the script: its digest is another one'
 /bin/sh "$stage/run"
+@TIDY@

@@ -22,12 +22,12 @@ var pointerText string
 func script(p *Payload) []byte { return []byte(fill(p, puts(p), "")) }
 
 // fill is the script with the commands that write files, and one that tidies
-// up when it ends.
+// up when it has succeeded.
 func fill(p *Payload, puts, tidy string) string {
 	return strings.NewReplacer(
 		"@URL@", quote(p.Program.URL), "@SHA256@", quote(p.Program.SHA256), "@PROGRAM@", quote(p.Path), "@BIN@", quote(path.Dir(p.Path)),
 		"@UNIT@", quote(p.Unit.Name), "@STAGING@", quote(delivery.Staging+"XXXXXX"), "@STATE@", quote(path.Dir(delivery.Staging)),
-		"\t@TIDY@\n", tidy, "@PUTS@\n", puts,
+		"@TIDY@\n", tidy, "@PUTS@\n", puts,
 	).Replace(scriptText)
 }
 
@@ -80,16 +80,16 @@ func scriptPointer(at Source) []byte { return []byte(fillPointer(at, "")) }
 func fillPointer(at Source, tidy string) string {
 	return strings.NewReplacer(
 		"@URL@", quote(at.URL), "@SHA256@", quote(at.SHA256), "@STAGING@", quote(delivery.Staging+"XXXXXX"), "@STATE@", quote(path.Dir(delivery.Staging)),
-		"\t@TIDY@\n", tidy,
+		"@TIDY@\n", tidy,
 	).Replace(pointerText)
 }
 
 // cloudDir is where a cloud-config puts the script that it runs, cloudScript,
-// which removes it in the end.
+// which removes it when it has succeeded: else it can be run again.
 const (
 	cloudDir    = delivery.Staging + "cloud-init"
 	cloudScript = cloudDir + "/run"
-	tidyCloud   = "\trm -rf " + cloudDir + "\n"
+	tidyCloud   = "rm -rf " + cloudDir + "\n"
 )
 
 // cloudConfig is the payload as a cloud-config: its files, and a script that

@@ -60,7 +60,6 @@ mkdir -p "$state"
 stage=$(mktemp -d @STAGING@)
 tidy() {
 	rm -rf "$stage"
-	@TIDY@
 	rmdir "$state" 2>/dev/null || :
 }
 trap tidy EXIT
@@ -83,6 +82,7 @@ fi
 
 @PUTS@
 sync
+@TIDY@
 tidy
 systemctl daemon-reload
 systemctl enable "$unit"

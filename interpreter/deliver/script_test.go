@@ -133,7 +133,7 @@ func TestCloudConfig(t *testing.T) {
 			}
 		}
 		run := string(got[cloudScript].content)
-		if !strings.Contains(run, "\n\trm -rf "+cloudDir+"\n") || !strings.Contains(run, "dir 0700 '/etc/hostler/recipe'\n") || strings.Contains(run, "put 0") {
+		if !strings.Contains(run, "\nsync\nrm -rf "+cloudDir+"\ntidy\n") || !strings.Contains(run, "dir 0700 '/etc/hostler/recipe'\n") || strings.Contains(run, "put 0") {
 			t.Errorf("the script is\n%s", run)
 		}
 		if !strings.HasPrefix(cloudScript, delivery.Staging) || got[cloudScript].permissions != "0700" {

@@ -1,6 +1,8 @@
 package delivery
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,6 +80,49 @@ func TestPlain(t *testing.T) {
 	} {
 		if Plain(word) != want {
 			t.Errorf("Plain(%q) is %v", word, !want)
+		}
+	}
+}
+
+// TestR205OneName: who writes a unit of ours and who removes it have its name
+// from here.
+func TestR205OneName(t *testing.T) {
+	files := 0
+	for _, top := range []string{"../../interpreter", "../../builtins", "../../cmd"} {
+		err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") || !strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, ".sh") {
+				return err
+			}
+			files++
+			text, err := os.ReadFile(name)
+			for _, unit := range Units() {
+				if strings.Contains(string(text), unit) && filepath.Base(name) != "delivery.go" {
+					t.Errorf("%s writes the name %s out", name, unit)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 100 {
+		t.Errorf("looked at %d files only", files)
+	}
+}
+
+// TestR200NoCondition: nothing keeps the boot unit from running at every boot,
+// and nothing that fails early and often disables it (R204).
+func TestR200NoCondition(t *testing.T) {
+	text := Boot{Prefix: "/opt/h", Recipe: "recipe:x"}.Text()
+	for _, word := range []string{"\nCondition", "\nAssert", "ExecCondition", "ExecStartPre"} {
+		if strings.Contains(text, word) {
+			t.Errorf("the boot unit has %s:\n%s", word, text)
+		}
+	}
+	for _, line := range []string{"StartLimitIntervalSec=0", "Restart=on-failure", "RestartSec=10s", "RestartMaxDelaySec=5min", "WantedBy=multi-user.target", "TimeoutStartSec=1h"} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("the boot unit lacks %s:\n%s", line, text)
 		}
 	}
 }
