@@ -10,7 +10,6 @@ import (
 	"hostler/interpreter"
 	"hostler/interpreter/operate"
 	"hostler/interpreter/resident"
-	"hostler/interpreter/walk"
 )
 
 func (a *app) daemonCommand() *cobra.Command {
@@ -34,22 +33,18 @@ func (a *app) daemonCommand() *cobra.Command {
 }
 
 func (a *app) daemon(ctx context.Context, every time.Duration, socket string) error {
-	quiet := *a
-	quiet.supervisor.notify, quiet.supervisor.alive = nil, 0 // the daemon tells of itself
+	quiet := *a // the daemon tells of itself
+	quiet.supervisor.notify, quiet.supervisor.alive = nil, 0
 	t := quiet.telling("daemon")
 	err := a.on(ctx, "daemon", func(in *interpreter.Interpreter) error {
-		in.Emit = func(e walk.Event) {
-			if e.Kind == walk.StepFinished && (e.Change.Needed() || e.Err != nil) || e.Kind == walk.Diagnosed {
-				t.event(e)
-			}
-		}
+		in.Emit = t.notable
 		stop, err := serveMetrics(socket, operate.MetricsHandler(in, version))
 		if err != nil {
 			return err
 		}
 		defer stop()
 		return resident.Daemon{
-			Interpreter: in, Watch: watchHost, Version: version, Every: every, First: min(every, resident.First),
+			Interpreter: in, Watch: watchHost, Rest: slim, Version: version, Every: every, First: min(every, resident.First),
 			Alive: a.supervisor.alive, Notify: a.supervisor.notify, Say: a.say,
 		}.Run(ctx)
 	})

@@ -45,6 +45,8 @@ type Daemon struct {
 	// Watch reports changes of what is owned, until ctx ends or nothing can be
 	// watched any more, when it closes the channel; nil: only the clock tells.
 	Watch func(ctx context.Context, w interpreter.Watched) (<-chan string, error)
+	// Rest gives back what is not needed until the next look; nil: nothing is.
+	Rest func() error
 	// Version is what the status file says of the program.
 	Version string
 	// Alive is how often Notify tells the watchdog that the daemon lives; 0:
@@ -210,6 +212,9 @@ func (w *watching) look(ctx context.Context, cause string) (again time.Duration,
 	defer func() {
 		w.looking.Store(0)
 		debug.FreeOSMemory() // nothing of it is needed until the next look
+		if w.Rest != nil {
+			_ = w.Rest() // it only costs memory
+		}
 	}()
 	w.saveState("verifying")
 	w.Notify("STATUS=verifying: " + cause)
