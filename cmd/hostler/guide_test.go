@@ -101,6 +101,23 @@ func TestDocsCommands(t *testing.T) {
 	}
 }
 
+// TestDocsContents: every guide is in the table of contents.
+func TestDocsContents(t *testing.T) {
+	contents, err := os.ReadFile("../../docs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guides, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil || len(guides) == 0 {
+		t.Fatalf("%d guides, %v", len(guides), err)
+	}
+	for _, name := range guides {
+		if link := "](guides/" + filepath.Base(name) + ")"; !strings.Contains(string(contents), link) {
+			t.Errorf("docs/README.md does not link to docs/guides/%s", filepath.Base(name))
+		}
+	}
+}
+
 // TestDocsRecipes: the recipes in the book, and the parts of recipes, are valid,
 // laid out, and the linter finds nothing in them.
 func TestDocsRecipes(t *testing.T) {
