@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"hostler/interpreter/block"
 	"hostler/interpreter/eval"
 	"hostler/interpreter/record"
 )
@@ -116,6 +117,22 @@ func (n *noted) ReadFile(name string) ([]byte, error) {
 	return data, err
 }
 
+// Match lists files of the recipe. They are noted all, so that a stored recipe
+// has the same ones.
+func (n *noted) Match(dir, pattern string) ([]string, error) {
+	m, ok := n.Source.(block.Matcher)
+	if !ok {
+		return nil, fmt.Errorf("the files of %s cannot be listed", n.Name())
+	}
+	names, err := m.Match(dir, pattern)
+	for _, name := range names {
+		if err == nil {
+			_, err = n.ReadFile(path.Join(dir, name))
+		}
+	}
+	return names, err
+}
+
 type notedLoader struct {
 	eval.Loader
 	bundle *Bundle
@@ -153,6 +170,11 @@ func (s *stored) Main() (string, []byte, error) {
 // ReadFile reads a file of the recipe.
 func (s *stored) ReadFile(name string) ([]byte, error) {
 	return s.store.Assets(s.state, s.name).ReadFile(name)
+}
+
+// Match lists files that were stored of the recipe.
+func (s *stored) Match(dir, pattern string) ([]string, error) {
+	return block.MatchSuffixes(slices.Collect(maps.Keys(s.state.Files)), record.FileName(s.name, ""), dir, pattern)
 }
 
 // Open opens what a use block named when the state was stored.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"hostler/interpreter/block"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -24,6 +26,11 @@ func (assets) ReadFile(name string) ([]byte, error) {
 		return nil, errors.New("broken disk")
 	}
 	return fs.ReadFile(os.DirFS("testdata/recipe"), name)
+}
+
+// Match lists some names.
+func (assets) Match(dir, pattern string) ([]string, error) {
+	return block.MatchFiles([]string{"files/a.conf", "files/sub/b.conf"}, dir, pattern)
 }
 
 func scope() *hcl.EvalContext {

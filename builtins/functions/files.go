@@ -29,6 +29,7 @@ func fileFunctions(assets block.Assets) map[string]function.Function {
 			return base64.StdEncoding.EncodeToString(data), err
 		}, "Returns the bytes of a file of the recipe in base64.", ask),
 		"fileexists": fileExists(assets, ask),
+		"fileset":    fileSet(assets),
 		"basename": text(func(args []string) (string, error) { return base(args[0]), nil },
 			"Returns the last element of a path.", param("path", "The path.")),
 		"dirname": text(func(args []string) (string, error) { return path.Dir(args[0]), nil },
@@ -70,6 +71,33 @@ func fileExists(assets block.Assets, ask function.Parameter) function.Function {
 				return cty.NilVal, function.NewArgError(0, err)
 			}
 			return cty.True, nil
+		},
+	})
+}
+
+// fileSet lists files of the recipe, and of nothing else.
+func fileSet(assets block.Assets) function.Function {
+	return function.New(&function.Spec{
+		Description: "Lists the files of the recipe below a directory whose names match a pattern: * and ? stand for what is no slash, ** for any directories, {a,b} for one of several. The names are relative to the directory.",
+		Params:      []function.Parameter{param("path", "The directory, relative to the recipe's; \".\" is that itself."), param("pattern", "The pattern.")},
+		Type:        function.StaticReturnType(cty.Set(cty.String)),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			matcher, ok := assets.(block.Matcher)
+			if !ok {
+				return cty.NilVal, errors.New("there are no files to list here")
+			}
+			names, err := matcher.Match(path.Clean(args[0].AsString()), args[1].AsString())
+			if err != nil {
+				return cty.NilVal, function.NewArgError(0, err)
+			}
+			if len(names) == 0 {
+				return cty.SetValEmpty(cty.String), nil
+			}
+			list := make([]cty.Value, len(names))
+			for i, name := range names {
+				list[i] = cty.StringVal(name)
+			}
+			return cty.SetVal(list), nil
 		},
 	})
 }

@@ -45,7 +45,7 @@ func TestNames(t *testing.T) {
 		transpose values zipmap
 		base64decode base64encode csvdecode jsondecode jsonencode urlencode yamldecode yamlencode tomldecode tomlencode base64gzip textencodebase64 textdecodebase64
 		md5 sha1 sha256 sha512 base64sha256 base64sha512
-		file filebase64 fileexists filemd5 filesha1 filesha256 filesha512 filebase64sha256 filebase64sha512 templatefile templatestring
+		file filebase64 fileexists fileset filemd5 filesha1 filesha256 filesha512 filebase64sha256 filebase64sha512 templatefile templatestring
 		basename dirname
 		can try type tonumber tostring tobool tolist tomap toset sensitive nonsensitive issensitive
 		cidrhost cidrnetmask cidrsubnet cidrsubnets

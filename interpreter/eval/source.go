@@ -140,6 +140,35 @@ func AssetNames(src Source) (names []string, err error) {
 	return names, err
 }
 
+// maxListed bounds how many files of a recipe are looked at.
+const maxListed = 10_000
+
+// Match lists files of the recipe, links to files among them.
+func (t *tree) Match(dir, pattern string) ([]string, error) {
+	var names []string
+	err := fs.WalkDir(t.fsys, t.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if names = append(names, below(t.dir, name)); len(names) > maxListed {
+			return fmt.Errorf("the recipe's directory has more than %d files", maxListed)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return block.MatchFiles(names, dir, pattern)
+}
+
+// below is a name without the directory that it starts with.
+func below(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return strings.TrimPrefix(name, dir+"/")
+}
+
 // StandardLoader opens relative paths, and recipes shipped in the binary.
 type StandardLoader struct {
 	// Shipped opens recipe:NAME; nil when none are shipped.

@@ -161,5 +161,20 @@ type assets struct{ fs.FS }
 // ReadFile reads a file below tests.
 func (a assets) ReadFile(name string) ([]byte, error) { return fs.ReadFile(a.FS, name) }
 
+// Match lists files below tests.
+func (a assets) Match(dir, pattern string) ([]string, error) {
+	var names []string
+	err := fs.WalkDir(a.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return block.MatchFiles(names, dir, pattern)
+}
+
 // quoted lists names in quotes.
 func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
