@@ -9,7 +9,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test check generate format lint site e2e bench bench-rootfs clean
+.PHONY: build demo test check generate format lint site e2e e2e-node bench bench-rootfs clean
 
 build: ## the binary, static, for this machine
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/hostler ./cmd/hostler
@@ -35,13 +35,18 @@ format: ## fails when a file is not formatted
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 
 lint: ## vet and staticcheck, the e2e files too
-	$(GO) vet -tags e2e ./... $(E2E)
-	$(GO) run $(STATICCHECK) -checks inherit,-ST1005 -tags e2e ./... $(E2E)
+	$(GO) vet -tags e2e ./... $(E2E) ./testdata/node/...
+	$(GO) run $(STATICCHECK) -checks inherit,-ST1005 -tags e2e ./... $(E2E) ./testdata/node/...
 	GOARCH=arm64 $(GO) build -o /dev/null ./cmd/hostler
 
 e2e: ## real trees and booted hosts; root, Debian packages
 	testdata/lab/prepare
 	$(GO) test -tags e2e -count=1 -timeout 40m -p 1 $(E2E) ./interpreter/host/linux/... ./interpreter/rootfs/...
+
+e2e-node: ## the shipped Kubernetes worker joins a real control plane; root, ten minutes more when nothing is cached
+	testdata/lab/prepare node
+	testdata/node/prepare
+	$(GO) test -tags e2e -count=1 -timeout 30m -v ./testdata/node
 
 bench: ## benchmarks beside the code, lint and validate as whole programs, and what nothing costs on booted hosts; root (BENCH_COMPARE=1: beside ansible and puppet)
 	$(GO) test -run '^$$' -bench . -benchmem ./interpreter/...
