@@ -148,7 +148,7 @@ func shippedAs(t testing.TB, dir string) scenario {
 		t.Errorf("%s: there are no inputs for it in laws_test.go", dir)
 	}
 	s := scenario{
-		name: filepath.Base(dir), opts: kitchen, crash: 31, power: 83, errno: 311,
+		name: filepath.Base(dir), opts: kitchen, crash: 61, power: 167, errno: 613,
 		v1: given{vars: vars, open: func(r *rig) interpreter.Request {
 			src, err := eval.Open(dir)
 			r.ok(err)

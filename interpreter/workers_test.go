@@ -216,7 +216,7 @@ func workerScenario(dir string) scenario {
 		name: strings.TrimPrefix(filepath.ToSlash(dir), "../recipes/"), opts: workerHost(dir), v1: worker(dir), v2: &v2,
 	}
 	if strings.Contains(dir, "azure-container-linux") {
-		s.crash, s.power, s.errno = 197, 431, 1999
+		s.crash, s.power, s.errno = 397, 811, 3989
 	}
 	return s
 }
