@@ -116,9 +116,9 @@ func TestSchemaFaults(t *testing.T) {
 	}
 }
 
-// TestOutputFitsItsSchema holds what commands write on a host to the schema, and
+// TestDocsSchema holds what commands write on a host to the schema, and
 // every document of the schema to being written by one.
-func TestOutputFitsItsSchema(t *testing.T) {
+func TestDocsSchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(referenceDir, "schema.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -135,13 +135,17 @@ func TestOutputFitsItsSchema(t *testing.T) {
 	if err := errors.Join(fixture.Debian(host), os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "recipe.hcl"), []byte(recipe), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	tested := "test \"goes\" {\n  host {\n    os_release = \"ID=debian\\nVERSION_ID=12\\n\"\n  }\n  run \"apply\" {}\n}\n"
+	if err := errors.Join(os.MkdirAll(filepath.Join(site, "tests"), 0o755), os.WriteFile(filepath.Join(site, "tests/a.test.hcl"), []byte(tested), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	broken := filepath.Join(dir, "broken.hcl")
 	if err := os.WriteFile(broken, []byte(strings.Replace(recipe, "\"/etc", "mode = 0644\n path = \"/etc", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for _, run := range []struct{ name, command string }{
-		{"validate", "validate " + site}, {"validate", "validate " + broken}, {"lint", "lint " + site}, {"lint", "lint " + broken},
+		{"validate", "validate " + site}, {"validate", "validate " + broken}, {"lint", "lint " + site}, {"lint", "lint " + broken}, {"test", "test " + site},
 		{"facts", "facts --root " + host}, {"preflight", "preflight " + site + " --root " + host}, {"plan", "plan " + site + " --root " + host},
 		{"event", "apply " + site + " --root " + host}, {"status", "status --root " + host}, {"event", "ensure --root " + host}, {"plan", "verify --root " + host},
 		{"why", "why path:/etc/site.conf --root " + host}, {"history", "history --root " + host}, {"plan", "reset --plan --root " + host}, {"event", "reset --root " + host},
