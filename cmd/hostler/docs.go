@@ -43,7 +43,7 @@ func (a *app) docsCommand() *cobra.Command {
 // documents are the JSON documents that packages other than report write.
 func documents() []report.Page {
 	return []report.Page{
-		{Title: "lint", Value: format.Document{}}, {Title: "facts", Value: factsDocument{}}, {Title: "test", Value: testformat.Document{}}, {Title: "why", Value: operate.Why{}},
+		{Title: "lint", Value: format.Document{}}, {Title: "facts", Value: factsDocument{}}, {Title: "test", Value: testformat.Document{}}, {Title: "matrix", Value: testformat.MatrixDocument{}}, {Title: "why", Value: operate.Why{}},
 		{Title: "history", Value: history.Document{}}, {Title: "history show", Value: history.Run{}},
 		{Title: "What status sinks are told", Name: "sink", Value: sink.Status{}},
 	}

@@ -150,6 +150,7 @@ func TestDocsSchema(t *testing.T) {
 		{"event", "apply " + site + " --root " + host}, {"status", "status --root " + host}, {"event", "ensure --root " + host}, {"plan", "verify --root " + host},
 		{"why", "why path:/etc/site.conf --root " + host}, {"history", "history --root " + host}, {"plan", "reset --plan --root " + host}, {"event", "reset --root " + host},
 		{"status", "status --root " + host}, {"event", "apply " + broken + " --root " + host},
+		{"test", "test --no-laws --coverage ../../examples/metrics-site"}, {"matrix", "matrix ../../examples/metrics-site --facts ../../testdata/os-release"},
 		{"recipes-list", "recipes list"}, {"recipes-show", "recipes show debian/12/nspawn-worker"}, {"version", "version"},
 	} {
 		seen[run.name] = true
