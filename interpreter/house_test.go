@@ -5,6 +5,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -131,6 +133,31 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMaps: both maps of the house, the comment of the corridor and the page on
+// architecture, have every room of it.
+func TestMaps(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "interpreter.go", nil, parser.PackageClauseOnly|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range rooms {
+		name, ok := strings.CutPrefix(room, "interpreter/")
+		if !ok {
+			continue
+		}
+		if !strings.Contains(name, "/") && !strings.Contains(file.Doc.Text(), "\n\t"+name+" ") {
+			t.Errorf("the comment of package interpreter leaves out %s", room)
+		}
+		if !strings.Contains(string(page), "`"+path.Base(name)+"`") {
+			t.Errorf("docs/architecture.md leaves out %s", room)
+		}
+	}
 }
 
 // TestDoors holds that the machine is reached through the doors of package

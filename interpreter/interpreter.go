@@ -1,5 +1,5 @@
-// Package interpreter is the corridor: it is the only room that names every
-// other one, and its functions read as the order of a run.
+// Package interpreter is the corridor: it leads past all rooms of a run, and its
+// functions read as the order of one.
 //
 // A recipe walks in at the front door and leaves as a report:
 //
@@ -11,6 +11,31 @@
 //	walk     the one loop: look, claim, act, look again
 //	report   events and plans to text and JSON
 //	host     the only door to the machine
+//
+// Rooms behind these that they take from:
+//
+//	unitfile  unit files, where no manager runs
+//	rootfs    an image to a directory
+//	delivery  what hostler has on a host beside a recipe, by name
+//
+// Rooms beside the corridor, for who writes recipes. They reach no host:
+//
+//	lint      what is wrong in a valid recipe
+//	editor    the same, and more, at the place where somebody writes
+//	graph     the steps of a recipe drawn
+//	scaffold  the first files of a recipe
+//
+// Rooms in front of it, which see it from outside:
+//
+//	deliver   what a host is given before its first boot
+//	rehearse  the tests of recipes, and the laws, on hosts in memory
+//	resident  the daemon, and the change of the interpreter itself
+//	operate   what happened on a host, and why
+//
+// And what operate keeps and tells:
+//
+//	history   one file a run, drawn as a timeline
+//	sink      the status of a run, to where a recipe says
 //
 // An order of a run is: lock, facts, record, fingerprint, id, evaluation,
 // owned things, clean-host test, preflight, record, walk. A refusal up to and

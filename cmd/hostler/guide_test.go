@@ -101,19 +101,26 @@ func TestDocsCommands(t *testing.T) {
 	}
 }
 
-// TestDocsContents: every guide is in the table of contents.
+// TestDocsContents: every guide is in the README and in the table of contents,
+// and the README names every command.
 func TestDocsContents(t *testing.T) {
-	contents, err := os.ReadFile("../../docs/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	guides, err := filepath.Glob("../../docs/guides/*.md")
 	if err != nil || len(guides) == 0 {
 		t.Fatalf("%d guides, %v", len(guides), err)
 	}
-	for _, name := range guides {
-		if link := "](guides/" + filepath.Base(name) + ")"; !strings.Contains(string(contents), link) {
-			t.Errorf("docs/README.md does not link to docs/guides/%s", filepath.Base(name))
+	readme := string(read(t, "../../README.md"))
+	for page, text := range map[string]string{"README.md": readme, "docs/README.md": string(read(t, "../../docs/README.md"))} {
+		for _, name := range guides {
+			if link := "guides/" + filepath.Base(name) + ")"; !strings.Contains(text, link) {
+				t.Errorf("%s does not link to docs/guides/%s", page, filepath.Base(name))
+			}
+		}
+	}
+	_, table, _ := strings.Cut(readme, "| command | does |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, c := range commands((&app{}).command()) {
+		if !strings.Contains(table, "`"+c.Name()+"`") {
+			t.Errorf("README.md does not name hostler %s", c.Name())
 		}
 	}
 }
