@@ -62,7 +62,7 @@ func TestR109StandingDownIsNamedTwice(t *testing.T) {
 	text := DaemonText("/opt/h")
 	for _, want := range []string{
 		"\nSuccessExitStatus=69\n", "\nRestartPreventExitStatus=69 73\n", "\nRestart=always\n", "\nOnFailure=hostler-recovery.service\n",
-		"\nStartLimitIntervalSec=60\nStartLimitBurst=3\n", "\nExecStart=/opt/h/bin/hostler-current daemon\n",
+		"\nStartLimitIntervalSec=30min\nStartLimitBurst=5\n", "\nExecStart=/opt/h/bin/hostler-current daemon\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the daemon unit lacks %q:\n%s", want, text)

@@ -96,7 +96,8 @@ func Plain(word string) bool {
 
 // DaemonText is the daemon unit's file. 69 is standing down: neither a failure
 // nor a reason to start again. What crashes again and again is handed to the
-// recovery unit.
+// recovery unit: five times within half an hour, so that one which dies at its
+// first look, a minute after each start, or by its watchdog counts too.
 func DaemonText(prefix string) string {
 	return signed(fmt.Sprintf(`[Unit]
 Description=Hostler: keep the host as its recipe says
@@ -104,8 +105,8 @@ Wants=network-online.target machines.target
 After=network-online.target machines.target
 OnFailure=%s
 RequiresMountsFor=/var/lib/hostler
-StartLimitIntervalSec=60
-StartLimitBurst=3
+StartLimitIntervalSec=30min
+StartLimitBurst=5
 
 [Service]
 Type=notify

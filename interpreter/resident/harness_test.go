@@ -67,6 +67,8 @@ func newSite(t testing.TB, body string) *site {
 		Programs: map[string]memory.Program{"hostler-blue": program, "hostler-green": program, "hostler-next": program},
 		Scripts: map[string]memory.Script{delivery.DaemonUnit: func(int) memory.Outcome {
 			switch text := s.read(bin + "hostler-current"); {
+			case strings.Contains(text, "slow crash"):
+				return memory.Outcome{Ends: true, After: time.Minute, Status: 2}
 			case strings.Contains(text, "crash"):
 				return memory.Outcome{Ends: true, After: time.Second, Status: 2}
 			case strings.Contains(text, "stand"):

@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,8 +105,9 @@ func (e *NothingBackError) Error() string { return "the interpreter was left as 
 // RollBack goes back to the last good interpreter. It is what the recovery unit
 // does when the daemon fails again and again: it never waits for the lock, which
 // the one that fails may hold. An installation that is not complete is no reason
-// to go back, and neither is a program that is the last good one itself: both
-// are a *NothingBackError.
+// to go back, and neither is a program that is the last good one itself, nor, in
+// the recovery unit, a daemon that was only started too often: all are a
+// *NothingBackError.
 func (u Upgrade) RollBack(ctx context.Context) (slot string, err error) {
 	i, err := u.Interpreter.Standing(ctx)
 	if err != nil {
@@ -113,6 +115,9 @@ func (u Upgrade) RollBack(ctx context.Context) (slot string, err error) {
 	}
 	if i.Phase != string(record.Complete) {
 		return "", &NothingBackError{"the installation is " + i.Phase + ", not complete"}
+	}
+	if byHand, err := u.startedTooOften(ctx); err != nil || byHand {
+		return "", cmp.Or[error](err, &NothingBackError{"the daemon did not fail, it was started too often; run hostler ensure"})
 	}
 	f, prefix := u.Interpreter.Host.Files, prefixOf(i)
 	good, err := delivery.SlotOf(f, prefix, delivery.LastGood(prefix))
@@ -133,4 +138,14 @@ func (u Upgrade) RollBack(ctx context.Context) (slot string, err error) {
 		return "", &NothingBackError{"it is the last good one; the journal of " + delivery.DaemonUnit + " says why it fails"}
 	}
 	return good, u.back(ctx, prefix)
+}
+
+// startedTooOften says, to the recovery unit, that what hit the start limit were
+// starts from outside: a daemon that ends again and again has restarts.
+func (u Upgrade) startedTooOften(ctx context.Context) (bool, error) {
+	if u.Interpreter.OwnUnit != delivery.RecoveryUnit {
+		return false, nil
+	}
+	unit, err := u.Interpreter.Host.Units.Unit(ctx, delivery.DaemonUnit)
+	return err == nil && unit.Result == "start-limit-hit" && unit.NRestarts == 0, err
 }
