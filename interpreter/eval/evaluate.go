@@ -74,7 +74,9 @@ func eachCall(expr hclsyntax.Expression, visit func(*hclsyntax.FunctionCallExpr)
 // explainFault replaces texts of the expression engine that do not say what to
 // do.
 func explainFault(d *hcl.Diagnostic, ctx *hcl.EvalContext) {
-	d.Detail = strings.ReplaceAll(d.Detail, "..", ".")
+	if strings.HasSuffix(d.Detail, "..") && !strings.HasSuffix(d.Detail, "...") {
+		d.Detail = strings.TrimSuffix(d.Detail, ".") // after an error that is a sentence
+	}
 	switch d.Summary {
 	case "Attempt to get attribute from null value", "Attempt to index null value":
 		d.Summary = "Value is null here"
