@@ -74,6 +74,17 @@ func (e *driftError) Error() string {
 	return "verify found that these differ: " + strings.Join(e.addresses, ", ")
 }
 
+// exitDrift is the exit status of a verify that found drift.
+const exitDrift = 2
+
+// code is the exit status of a command that ends with an error.
+func (t *running) code(err error) int {
+	if _, ok := errors.AsType[*driftError](err); ok {
+		return exitDrift
+	}
+	return t.opts.Code(err)
+}
+
 func (d *ran) differing() (list []string) {
 	for _, a := range d.plan.Actions {
 		if a.Action != "none" {
@@ -212,7 +223,7 @@ func (t *running) holdFailure(done *ran) {
 	if want.Address != "" && (step == nil || step.Address != want.Address) && !strings.Contains(text, want.Address+":") {
 		t.fail(done.rng, "Another failure", "%s was expected to fail at %s. It said: %s", done.verb, want.Address, text)
 	}
-	if code := t.opts.Code(done.err); want.ExitCode != 0 && code != want.ExitCode {
+	if code := t.code(done.err); want.ExitCode != 0 && code != want.ExitCode {
 		t.fail(done.rng, "Another failure", "%s was expected to end with exit status %d and ends with %d. It said: %s", done.verb, want.ExitCode, code, text)
 	}
 }

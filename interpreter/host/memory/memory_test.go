@@ -174,7 +174,7 @@ func TestOptionsThatContradictThemselvesPanic(t *testing.T) {
 	for name, o := range map[string]memory.Options{
 		"file below a file":      {Files: map[string]memory.File{"/a": {}, "/a/b": {}}},
 		"directory over a file":  {Files: map[string]memory.File{"/bin/true": {Dir: true}}},
-		"read-only and missing":  {ReadOnly: []string{"/nowhere"}},
+		"read-only over a file":  {ReadOnly: []string{"/usr/bin/true/x"}},
 		"bind file missing":      {BindFiles: []string{"/etc/nowhere"}},
 		"unit that cannot run":   {Units: []memory.Unit{{Name: "a.service", Content: "[Service]\n", Running: true}}},
 		"machine without a root": {Machines: []memory.Machine{{Name: "m", OSRelease: "none", Running: true}}},

@@ -61,8 +61,12 @@ func (m *Memory) bindFile(name string) {
 	})
 }
 
-// bindReadOnly mounts a directory over itself, read-only.
+// bindReadOnly mounts a directory over itself, read-only. It is made if it is
+// missing.
 func (m *Memory) bindReadOnly(dir string) {
+	if err := m.admin.MkdirAll(dir, 0o755); err != nil {
+		panic(fmt.Sprintf("memory host: options mount %s: %v", dir, err))
+	}
 	m.bind(dir, func(_ *tree, under place) *mount {
 		spec := under.mnt.spec
 		spec.Point, spec.ReadOnly = path.Clean(dir), true
