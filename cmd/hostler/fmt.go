@@ -22,6 +22,9 @@ type formatting struct {
 	check, diff bool
 	// differ says that a file was not formatted.
 	differ bool
+	// faults and errs are about the files that could not be formatted.
+	faults hcl.Diagnostics
+	errs   []error
 }
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -47,22 +50,32 @@ func (a *app) fmtCommand() *cobra.Command {
 // reported together.
 func (a *app) format(f *formatting, args []string) error {
 	a.files = map[string]*hcl.File{}
-	var faults hcl.Diagnostics
 	for _, name := range args {
-		err := a.formatPath(f, name)
-		if diags, ok := errors.AsType[hcl.Diagnostics](err); ok {
-			faults = append(faults, diags...)
-		} else if err != nil {
+		if err := a.formatPath(f, name); err != nil {
 			return err
 		}
 	}
-	switch {
-	case faults.HasErrors():
-		return faults
+	switch err := errors.Join(f.errs...); {
+	case f.faults.HasErrors():
+		if err != nil {
+			fmt.Fprintf(a.err.W, "hostler: %v\n", err)
+		}
+		return f.faults
+	case err != nil:
+		return err
 	case f.check && f.differ:
 		return &codeError{code: exitFailed}
 	}
 	return nil
+}
+
+// keep takes an error for the end: the other files are formatted.
+func (f *formatting) keep(err error) {
+	if diags, ok := errors.AsType[hcl.Diagnostics](err); ok {
+		f.faults = append(f.faults, diags...)
+	} else if err != nil {
+		f.errs = append(f.errs, err)
+	}
 }
 
 func (a *app) formatPath(f *formatting, name string) error {
@@ -71,7 +84,8 @@ func (a *app) formatPath(f *formatting, name string) error {
 		if err != nil {
 			return err
 		}
-		return a.formatStdin(f, src)
+		f.keep(a.formatStdin(f, src))
+		return nil
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -81,36 +95,27 @@ func (a *app) formatPath(f *formatting, name string) error {
 		if filepath.Ext(name) != ".hcl" {
 			return usagef("fmt formats files whose names end in .hcl, not %s", name)
 		}
-		return a.formatFile(f, name)
+		f.keep(a.formatFile(f, name))
+		return nil
 	}
 	return a.formatTree(f, name)
 }
 
-// formatTree formats the .hcl files below a directory. Directories whose names
-// start with a dot are left out.
+// formatTree formats the .hcl files below a directory. Files and directories
+// whose names start with a dot are left out.
 func (a *app) formatTree(f *formatting, top string) error {
-	var faults hcl.Diagnostics
-	err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		hidden := name != top && strings.HasPrefix(d.Name(), ".")
 		switch {
 		case err != nil:
-			return err
-		case d.IsDir() && name != top && strings.HasPrefix(d.Name(), "."):
+			f.keep(err)
+		case d.IsDir() && hidden:
 			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(name) != ".hcl":
-			return nil
+		case !d.IsDir() && !hidden && filepath.Ext(name) == ".hcl":
+			f.keep(a.formatFile(f, name))
 		}
-		err = a.formatFile(f, name)
-		diags, ok := errors.AsType[hcl.Diagnostics](err)
-		if ok {
-			faults = append(faults, diags...)
-			return nil
-		}
-		return err
+		return nil
 	})
-	if err == nil && faults.HasErrors() {
-		return faults
-	}
-	return err
 }
 
 // formatted is a text in canonical layout.

@@ -46,6 +46,9 @@ func (a *app) test(c *cobra.Command, t *rehearsal, args []string) error {
 	if !slices.Contains(format.Names(), a.flags.output) {
 		return usagef("--output is %s, not %q", strings.Join(format.Names(), ", "), a.flags.output)
 	}
+	if t.Parallel < 0 {
+		return usagef("--parallel is 0 or more, not %d", t.Parallel)
+	}
 	if len(args) == 0 {
 		args = []string{"."}
 	}

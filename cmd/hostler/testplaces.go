@@ -39,6 +39,9 @@ func (a *app) rehearse(ctx context.Context, t *rehearsal, places []rehearse.Plac
 	if faults.HasErrors() {
 		return faults
 	}
+	if t.Match != nil && !matches(suites, t.Match) {
+		return usagef("there is no test whose name holds %q", t.run)
+	}
 	r := format.Report{Coverage: t.coverage, Quiet: a.flags.quiet, Verbose: a.flags.verbose, Pen: a.pen(a.out), Width: a.width}
 	failed := 0
 	for _, s := range suites {
@@ -57,17 +60,15 @@ func (a *app) rehearse(ctx context.Context, t *rehearsal, places []rehearse.Plac
 		return ctx.Err()
 	case failed > 0:
 		return &codeError{code: exitFailed}
-	case t.Match != nil && len(slices.Concat(casesOf(r.Results)...)) == 0:
-		return usagef("there is no test whose name holds %q", t.run)
 	}
 	return nil
 }
 
-func casesOf(results []rehearse.Result) (all [][]rehearse.Case) {
-	for _, r := range results {
-		all = append(all, r.Cases)
-	}
-	return all
+// matches says whether any test is meant.
+func matches(suites []*rehearse.Suite, meant func(name string) bool) bool {
+	return slices.ContainsFunc(suites, func(s *rehearse.Suite) bool {
+		return slices.ContainsFunc(s.Tests, func(t *rehearse.Test) bool { return meant(t.Name) })
+	})
 }
 
 // writeGolden writes the plans that were taken as they are.
@@ -124,7 +125,7 @@ func testsAt(name string) ([]rehearse.Place, error) {
 }
 
 func tested(dir string) bool {
-	found, err := filepath.Glob(filepath.Join(dir, rehearse.TestDir, "*"+rehearse.TestSuffix))
+	found, err := filepath.Glob(filepath.Join(dir, rehearse.TestDir, "[^.]*"+rehearse.TestSuffix))
 	return err == nil && len(found) > 0
 }
 

@@ -109,6 +109,8 @@ func recipesAt(name string) ([]string, error) {
 				return fs.SkipDir
 			}
 			return nil
+		case strings.HasPrefix(entry.Name(), "."):
+			return nil // of an editor
 		}
 		is, err := isRecipe(file)
 		if is {

@@ -59,6 +59,9 @@ func TestFind(t *testing.T) {
 		"strict/deep/er/recipe.hcl":  preamble,
 		"strict/deep/er/.keep/x.hcl": preamble,
 	})
+	if err := os.Symlink("nobody@host.1", filepath.Join(dir, "site/.#single.hcl")); err != nil { // as editors lock files
+		t.Fatal(err)
+	}
 	d := &lint.Discovery{}
 	inputs, err := d.Find([]string{dir})
 	if err != nil {

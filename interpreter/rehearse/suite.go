@@ -92,7 +92,7 @@ func (s *Suite) files() []string {
 	if s.Only != nil {
 		return s.Only
 	}
-	names, _ := fs.Glob(s.tests, "*"+TestSuffix) // the pattern is a good one
+	names, _ := fs.Glob(s.tests, "[^.]*"+TestSuffix) // the pattern is a good one, and hidden files are of editors
 	sort.Strings(names)
 	return names
 }
