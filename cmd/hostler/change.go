@@ -116,7 +116,7 @@ func (t *teller) finishLines(err error, f report.Finished) {
 		t.warnings(diags, f.Time)
 	}
 	if err != nil {
-		f.Error = err.Error()
+		f.Error = operate.Cause(err)
 	}
 	_ = t.lines.Finish(f)
 	t.reported = !has[*codeError](err)

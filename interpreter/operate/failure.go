@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -34,7 +35,7 @@ func Diagnose(err error) Failure {
 	if err == nil {
 		return Failure{}
 	}
-	f := Failure{Cause: err.Error()}
+	f := Failure{Cause: Cause(err)}
 	if unmet, ok := errors.AsType[*interpreter.UnmetError](err); ok && len(unmet.Findings) > 0 {
 		return f.requirement(unmet)
 	}
@@ -52,6 +53,26 @@ func Diagnose(err error) Failure {
 		f.Advice = fmt.Sprintf("look at journalctl HOSTLER_STEP='%s' and hostler history show; when the cause is gone, hostler ensure goes on", f.Step)
 	}
 	return f
+}
+
+// Cause is what an error says, on one line. Of diagnostics it is the first with
+// its place, if it has one, and how many there are beside it.
+func Cause(err error) string {
+	diags, ok := errors.AsType[hcl.Diagnostics](err)
+	errs := diags.Errs()
+	if !ok || len(errs) == 0 {
+		return err.Error()
+	}
+	first := slices.IndexFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError })
+	d := diags[first]
+	text := d.Summary + ": " + strings.Join(strings.Fields(d.Detail), " ")
+	if d.Subject != nil {
+		text = fmt.Sprintf("%s:%d: %s", d.Subject.Filename, d.Subject.Start.Line, text)
+	}
+	if more := len(errs) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
 }
 
 // requirement is a requirement that the host does not meet: the first, and the
