@@ -93,8 +93,11 @@ func drawName(t *rapid.T) string {
 	return "/" + strings.Join(parts, "/")
 }
 
+// drawMode leaves out directories that are sticky and writable for everybody:
+// in those the kernel may refuse to follow links that belong to others, even to
+// root, which is a setting of the machine (fs.protected_symlinks).
 func drawMode(t *rapid.T) uint32 {
-	return rapid.SampledFrom([]uint32{0o644, 0o600, 0o755, 0o4755, 0o2775, 0o1777, 0o6710}).Draw(t, "mode")
+	return rapid.SampledFrom([]uint32{0o644, 0o600, 0o755, 0o4755, 0o2775, 0o1755, 0o6710}).Draw(t, "mode")
 }
 
 func TestDifferential(t *testing.T) {
