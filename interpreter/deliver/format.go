@@ -43,11 +43,6 @@ func Formats() []Format {
 	}
 }
 
-// DefaultPrefix is the prefix where none is given, "" when one must be: hosts
-// made by Ignition mostly cannot write below /usr, and where they can is never
-// guessed.
-func (f Format) DefaultPrefix() string { return f.prefix }
-
 // Encode is the payload as text. The same payload gives the same text.
 func (f Format) Encode(p *Payload) []byte { return f.encode(p) }
 

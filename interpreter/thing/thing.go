@@ -9,7 +9,6 @@ package thing
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"hostler/interpreter/host"
@@ -170,6 +169,3 @@ type Owned struct {
 
 // MarshalText keeps keys usable as JSON object keys.
 func (k Key) MarshalText() ([]byte, error) { return []byte(k), nil }
-
-// Plain returns v as JSON for records and digests: sorted keys, no indent.
-func Plain(v any) (json.RawMessage, error) { return json.Marshal(v) }

@@ -17,9 +17,6 @@ import (
 // `systemctl --root enable` does it: links that are missing or point elsewhere
 // are made, others stay. Nothing to do is no error. See [Tree.Wanted] for
 // units that cannot be enabled; an alias whose name is taken is ErrTaken.
-func Enable(f host.FileView, unit string) ([]LinkOp, error) { return Tree{Files: f}.Enable(unit) }
-
-// Enable: see the function.
 func (t Tree) Enable(unit string) ([]LinkOp, error) {
 	want, err := t.Wanted(unit)
 	if err != nil {
@@ -55,9 +52,6 @@ func (t Tree) there(want Links) (Links, error) {
 
 // Disable returns what has to be done so that nothing enables the unit, or
 // what it names in Also=, any more. A mask stays.
-func Disable(f host.FileView, unit string) ([]LinkOp, error) { return Tree{Files: f}.Disable(unit) }
-
-// Disable: see the function.
 func (t Tree) Disable(unit string) ([]LinkOp, error) {
 	have, err := t.FamilyLinks(unit)
 	return t.Changes(have, nil), err
@@ -80,12 +74,6 @@ func (t Tree) FamilyLinks(unit string, more ...string) (Links, error) {
 		}
 	}
 	return all, nil
-}
-
-// EnabledLinks are the links by which the unit itself is enabled; see
-// [Tree.EnabledLinks].
-func EnabledLinks(f host.FileView, unit string) (Links, error) {
-	return Tree{Files: f}.EnabledLinks(unit)
 }
 
 // MaskPath is where the link that masks a unit stands.

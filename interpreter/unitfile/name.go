@@ -103,36 +103,3 @@ func EscapePath(p string) (string, error) {
 	}
 	return Escape(p), nil
 }
-
-// Unescape is the inverse of [Escape].
-func Unescape(s string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '-':
-			b.WriteByte('/')
-		case s[i] != '\\':
-			b.WriteByte(s[i])
-		default:
-			if i+1 >= len(s) || s[i+1] != 'x' {
-				return "", fmt.Errorf("%q has a backslash that starts no \\xHH", clip(s))
-			}
-			n, ok := digits(s[i+2:], 2, 16)
-			if !ok {
-				return "", fmt.Errorf("%q has a backslash that starts no \\xHH", clip(s))
-			}
-			b.WriteByte(byte(n))
-			i += 3
-		}
-	}
-	return b.String(), nil
-}
-
-// UnescapePath is the inverse of [EscapePath].
-func UnescapePath(s string) (string, error) {
-	if s == "-" {
-		return "/", nil
-	}
-	p, err := Unescape(s)
-	return "/" + p, err
-}

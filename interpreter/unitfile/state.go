@@ -4,11 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"hostler/interpreter/host"
 )
 
-// What [State] answers, in the words of `systemctl is-enabled`.
+// What [Tree.State] answers, in the words of `systemctl is-enabled`.
 const (
 	Enabled        = "enabled"         // by links in /etc/systemd/system
 	EnabledRuntime = "enabled-runtime" // by links in /run/systemd/system
@@ -26,9 +24,6 @@ const (
 )
 
 // State says whether a unit is enabled, as `systemctl --root is-enabled` does.
-func State(f host.FileView, unit string) (string, error) { return Tree{Files: f}.State(unit) }
-
-// State: see the function.
 func (t Tree) State(unit string) (string, error) {
 	u, err := t.Find(unit)
 	if err != nil {

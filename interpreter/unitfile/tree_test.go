@@ -138,19 +138,20 @@ func linksIn(t *testing.T, dir string) string {
 
 // run does one command our way.
 func run(f host.Files, verb, unit string) (string, error) {
+	tree := unitfile.Tree{Files: f}
 	var ops []unitfile.LinkOp
 	var err error
 	switch verb {
 	case "enable":
-		ops, err = unitfile.Enable(f, unit)
+		ops, err = tree.Enable(unit)
 	case "disable":
-		ops, err = unitfile.Disable(f, unit)
+		ops, err = tree.Disable(unit)
 	case "mask":
 		ops = []unitfile.LinkOp{{Path: unitfile.MaskPath(unit), Target: unitfile.MaskTarget}}
 	case "unmask":
 		ops = []unitfile.LinkOp{{Path: unitfile.MaskPath(unit)}}
 	case "state":
-		return unitfile.State(f, unit)
+		return tree.State(unit)
 	}
 	if err != nil {
 		return "", err

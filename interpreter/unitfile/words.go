@@ -1,7 +1,6 @@
 package unitfile
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -14,32 +13,17 @@ func Words(value string) ([]string, error) {
 	return s.all()
 }
 
-// SplitExec splits the value of a directive such as ExecStart that holds one
-// command: the special prefixes ("@", "-", ":", "+", "!", "!!", "|"), and the
-// program with its arguments, quotes and escapes resolved. Specifiers and
-// variables stay as written. An unknown escape is kept with its backslash, as
-// systemd does. Several commands in one value are an error; see [SplitExecs].
-func SplitExec(value string) (prefixes string, argv []string, err error) {
-	commands, err := SplitExecs(value)
-	switch {
-	case err != nil:
-		return "", nil, err
-	case len(commands) == 0:
-		return "", nil, errors.New("the command is empty")
-	case len(commands) > 1:
-		return "", nil, errors.New("the value holds more than one command, separated by \";\"")
-	}
-	return commands[0].Prefixes, commands[0].Argv, nil
-}
-
 // Command is one command of an Exec directive.
 type Command struct {
 	Prefixes string
 	Argv     []string
 }
 
-// SplitExecs splits a value that may hold several commands, separated by a
-// semicolon that is a word of its own.
+// SplitExecs splits the value of a directive such as ExecStart that may hold
+// several commands, separated by a semicolon that is a word of its own: the
+// special prefixes ("@", "-", ":", "+", "!", "!!", "|"), and the program with
+// its arguments, quotes and escapes resolved. Specifiers and variables stay as
+// written. An unknown escape is kept with its backslash, as systemd does.
 func SplitExecs(value string) ([]Command, error) {
 	s := splitter{rest: value}
 	var commands []Command

@@ -9,7 +9,7 @@ import (
 	"hostler/interpreter/unitfile"
 )
 
-func TestSplitExec(t *testing.T) {
+func TestSplitOneExec(t *testing.T) {
 	cases := []struct {
 		value, prefixes string
 		argv            []string
@@ -26,9 +26,6 @@ func TestSplitExec(t *testing.T) {
 		{value: `a \q \x4 \x00 \777 \`, argv: []string{"a", `\q`, `\x4`, `\x00`, `\777`, `\`}},
 		{value: `a b\;c \; ";"`, argv: []string{"a", `b\;c`, ";", ";"}},
 		{value: "%h/bin/a", argv: []string{"%h/bin/a"}},
-		{value: "a ; b", err: "more than one command"},
-		{value: "", err: "empty"},
-		{value: "  ", err: "empty"},
 		{value: "-", err: "names no program"},
 		{value: "/bin/", err: "directory"},
 		{value: "bin/a", err: "relative"},
@@ -36,15 +33,15 @@ func TestSplitExec(t *testing.T) {
 		{value: "a 'b", err: "quote ' is not closed"},
 	}
 	for _, c := range cases {
-		prefixes, argv, err := unitfile.SplitExec(c.value)
+		commands, err := unitfile.SplitExecs(c.value)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%q: error %v, want %q", c.value, err, c.err)
 			}
 			continue
 		}
-		if err != nil || prefixes != c.prefixes || !cmp.Equal(argv, c.argv) {
-			t.Errorf("%q: %q %q %v, want %q %q", c.value, prefixes, argv, err, c.prefixes, c.argv)
+		if want := []unitfile.Command{{Prefixes: c.prefixes, Argv: c.argv}}; err != nil || !cmp.Equal(commands, want) {
+			t.Errorf("%q: %q %v, want %q", c.value, commands, err, want)
 		}
 	}
 }
@@ -54,6 +51,11 @@ func TestSplitExecs(t *testing.T) {
 	want := []unitfile.Command{{Argv: []string{"/a", "x"}}, {Prefixes: "-", Argv: []string{"/b"}}, {Argv: []string{"/c", ";"}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, value := range []string{"", "  "} {
+		if got, err := unitfile.SplitExecs(value); len(got) != 0 || err != nil {
+			t.Errorf("%q: %q %v", value, got, err)
+		}
 	}
 	if _, err := unitfile.SplitExecs("/a ; bin/b"); err == nil {
 		t.Error("a bad second command must be an error")

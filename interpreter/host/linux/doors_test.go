@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hostler/interpreter/host"
+	"hostler/interpreter/host/offline"
 )
 
 func open(t *testing.T) host.Host {
@@ -38,7 +39,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
-	c := clock{}
+	c := offline.Clock{}
 	before := c.Monotonic()
 	ok(t, c.Sleep(t.Context(), 10*time.Millisecond))
 	if d := c.Monotonic() - before; d < 10*time.Millisecond || d > 5*time.Second {

@@ -8,6 +8,7 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/dbus"
 
 	"hostler/interpreter/host"
+	"hostler/interpreter/host/offline"
 )
 
 // jobPoll is how often a job is looked for whose end was not signalled. A
@@ -38,7 +39,7 @@ func (u units) Queue(ctx context.Context, verb host.JobVerb, name string) error 
 func (u units) Run(ctx context.Context, verb host.JobVerb, name string) error {
 	ctx, end := bounded(ctx, jobTime)
 	defer end()
-	w := &wait{units: u, verb: verb, name: name, since: clock{}.Monotonic(), signal: make(chan string, 1)}
+	w := &wait{units: u, verb: verb, name: name, since: offline.Clock{}.Monotonic(), signal: make(chan string, 1)}
 	id, err := u.queue(ctx, verb, name, w.signal)
 	if err != nil {
 		return err

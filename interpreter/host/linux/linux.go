@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hostler/interpreter/host"
+	"hostler/interpreter/host/offline"
 	"hostler/interpreter/host/treefs"
 )
 
@@ -62,7 +63,7 @@ func doors(files *treefs.FS) (host.Host, func() error) {
 		Network:  network{proc: "/proc/self", transport: transport(nil)},
 		Commands: commands,
 		Locks:    lock,
-		Clock:    clock{},
+		Clock:    offline.Clock{},
 		Identity: host.Identity{Live: true, Root: "/", Privileged: os.Geteuid() == 0},
 	}
 	m := &machines{files: files, bus: &bus{path: systemBus}, host: h, manager: manager}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hostler/interpreter/host"
+	"hostler/interpreter/host/offline"
 )
 
 // manager is the lasting connection to a service manager. It is opened when it
@@ -80,16 +81,16 @@ func (m *manager) of() string {
 }
 
 func (m *manager) connect(ctx context.Context, patience time.Duration) (*systemd.Conn, error) {
-	began := clock{}.Monotonic()
+	began := offline.Clock{}.Monotonic()
 	for {
 		// It subscribes to the ends of jobs before it returns. Manager.Subscribe,
 		// which would bring the signals of every unit, is not called: the
 		// manager tells the ends of its jobs to the client that queued them.
 		conn, err := systemd.NewConnection(func() (*dbus.Conn, error) { return m.dial(m.life) })
-		if err == nil || (clock{}).Monotonic()-began >= patience {
+		if err == nil || (offline.Clock{}).Monotonic()-began >= patience {
 			return conn, err
 		}
-		if sleeping := (clock{}).Sleep(ctx, reconnectPause); sleeping != nil {
+		if sleeping := (offline.Clock{}).Sleep(ctx, reconnectPause); sleeping != nil {
 			return nil, errors.Join(sleeping, err)
 		}
 	}

@@ -5,27 +5,33 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hostler/interpreter/host"
 )
 
-// clock is the time of the machine the program runs on.
-type clock struct{}
+// Clock is the kernel's of the machine the program runs on.
+type Clock struct{}
 
-func (clock) Now() time.Time { return time.Now() }
+var _ host.Clock = Clock{}
 
-func (clock) Monotonic() time.Duration {
+// Now is the wall-clock time.
+func (Clock) Now() time.Time { return time.Now() }
+
+// Monotonic is CLOCK_MONOTONIC, which units are timed with.
+func (Clock) Monotonic() time.Duration {
 	var ts unix.Timespec
 	// It cannot fail: the clock exists and the pointer is valid.
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
 	return time.Duration(ts.Nano())
 }
 
-func (clock) Sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d or until ctx is done.
+func (Clock) Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
 	case <-t.C:
-		return ctx.Err()
 	}
+	return ctx.Err()
 }

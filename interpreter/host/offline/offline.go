@@ -66,7 +66,7 @@ func over(files *treefs.FS, root, machine string) host.Host {
 		Network:  Network{},
 		Commands: Commands{},
 		Locks:    locks{files, root},
-		Clock:    clock{},
+		Clock:    Clock{},
 		Identity: host.Identity{Root: root, Machine: machine, Privileged: os.Geteuid() == 0},
 	}
 	h.Machines = &machines{files: files}
