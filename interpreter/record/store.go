@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"syscall"
 
 	"hostler/interpreter/host"
 	"hostler/interpreter/thing"
@@ -134,7 +133,7 @@ func (s *Store) Erase(ctx context.Context, r *Record) error {
 			return err
 		}
 	}
-	if err := s.eraseRuns(); err != nil {
+	if err := s.eraseRuns(ctx); err != nil {
 		return err
 	}
 	if err := s.Remove(ctx, r); err != nil {
@@ -143,11 +142,11 @@ func (s *Store) Erase(ctx context.Context, r *Record) error {
 	if err := host.Remove(s.host.Files, host.TemporaryName(File)); err != nil {
 		return err
 	}
-	return s.eraseDirs(r)
+	return s.eraseDirs(ctx, r)
 }
 
 // eraseRuns removes the history of runs.
-func (s *Store) eraseRuns() error {
+func (s *Store) eraseRuns(ctx context.Context) error {
 	names, err := readDir(s.host.Files, Dir)
 	for _, base := range names {
 		dir := path.Join(Dir, base)
@@ -155,24 +154,19 @@ func (s *Store) eraseRuns() error {
 			continue
 		}
 		err = errors.Join(err, s.host.Files.RemoveAll(path.Join(dir, RunsName)))
-		if gone := host.Remove(s.host.Files, dir); !errors.Is(gone, syscall.ENOTEMPTY) && !errors.Is(gone, syscall.EEXIST) {
-			err = errors.Join(err, gone)
-		}
+		_, gone := host.RemoveDir(ctx, s.host, dir)
+		err = errors.Join(err, gone)
 	}
 	return err
 }
 
-func (s *Store) eraseDirs(r *Record) error {
+func (s *Store) eraseDirs(ctx context.Context, r *Record) error {
 	claimed := r.Index()
 	for dir := Dir; dir != "/"; dir = parent(dir) {
 		if dir != Dir && claimed[thing.Key("dir:"+dir)] == nil {
 			continue
 		}
-		err := host.Remove(s.host.Files, dir)
-		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-			return nil
-		}
-		if err != nil {
+		if stays, err := host.RemoveDir(ctx, s.host, dir); err != nil || stays != "" {
 			return err
 		}
 	}

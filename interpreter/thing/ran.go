@@ -2,10 +2,8 @@ package thing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
-	"syscall"
 
 	"hostler/interpreter/host"
 )
@@ -31,10 +29,10 @@ func NoteRan(ctx context.Context, h host.Host, unit string) error {
 }
 
 // ForgetRan takes the note back, and its directories when nothing is in them.
-func ForgetRan(h host.Host, unit string) error {
+func ForgetRan(ctx context.Context, h host.Host, unit string) error {
 	for _, name := range []string{ranDir + "/" + unit, ranDir, path.Dir(ranDir)} {
-		err := host.Remove(h.Files, name)
-		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
+		stays, err := host.RemoveDir(ctx, h, name)
+		if stays != "" {
 			return nil
 		}
 		if err != nil {

@@ -227,7 +227,7 @@ func TestRanNotes(t *testing.T) {
 		}
 	}
 	for _, unit := range []string{"a.service", "b.service", "b.service"} {
-		if err := thing.ForgetRan(h, unit); err != nil {
+		if err := thing.ForgetRan(t.Context(), h, unit); err != nil {
 			t.Fatal(err)
 		}
 	}

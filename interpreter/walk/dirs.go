@@ -1,12 +1,9 @@
 package walk
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"path"
-	"syscall"
-
-	"context"
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
@@ -80,8 +77,8 @@ func makeDir(f host.Files, dir, mode string) error {
 }
 
 // undoDir removes a directory that the interpreter made, once it is empty; one
-// with foreign content stays, with a warning, and so does what is no directory
-// any more.
+// with foreign content or a mount on it stays, with a warning, and so does what
+// is no directory any more.
 func (w *walker) undoDir(ctx context.Context, key thing.Key) error {
 	machine, _ := key.Machine()
 	if record.HoldsRecord(key) {
@@ -104,10 +101,9 @@ func (w *walker) undoDir(ctx context.Context, key thing.Key) error {
 		w.left(key, "is no directory any more")
 		return nil
 	}
-	err = host.Remove(h.Files, key.Name())
-	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-		w.left(key, "holds files of others now")
-		return nil
+	stays, err := host.RemoveDir(ctx, h, key.Name())
+	if stays != "" {
+		w.left(key, stays)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func (s *step) resetActive(ctx context.Context, do block.Do, o thing.Origin) err
 	if err := thing.UnitActive(s.name).PutBack(ctx, do.Host, o, do.Keep); err != nil {
 		return err
 	}
-	return thing.ForgetRan(do.Host, s.name)
+	return thing.ForgetRan(ctx, do.Host, s.name)
 }
 
 // queueStop lets the unit that we run in stop when we are done.
