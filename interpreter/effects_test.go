@@ -12,28 +12,33 @@ import (
 // every asks for all points of all recipes, which takes long.
 var every = flag.Bool("every", false, "let runs go wrong at every effect in every way, and not at a sample for large recipes")
 
+// update writes the page that says how many points there are.
+var update = flag.Bool("update", false, "write docs/crash-points.md anew")
+
 // TestEveryEffect lets a run go wrong at its every effect, in every way, and
 // wants the same host in the end. It says how many points it tried.
 func TestEveryEffect(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // there is much to forget
-	total := 0
+	var page crashPage
+	whole := true
 	for _, s := range scenarios(t) {
 		if s.crash == 0 {
 			continue
 		}
-		t.Run(s.name, func(t *testing.T) {
+		whole = t.Run(s.name, func(t *testing.T) {
 			m := s.misery(t)
 			m.Apply(t.Context())
 			m.Update(t.Context())
 			m.Repave(t.Context())
 			m.Reset(t.Context())
 			t.Logf("%s: %d effects of apply, points tried: %v", s.name, m.Effects, m.Tried)
-			for _, n := range m.Tried {
-				total += n
-			}
-		})
+			page = append(page, crashRow{s.name, m.Effects, sum(m.All), sum(m.Tried)})
+		}) && whole
 	}
-	t.Logf("%d points tried", total)
+	t.Logf("%d points tried", page.tried())
+	if all := flag.Lookup("test.run").Value.String() == ""; whole && !*every && (all || *update) {
+		page.hold(t)
+	}
 }
 
 // misery lets the runs of a scenario go wrong in all ways.

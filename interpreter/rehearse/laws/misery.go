@@ -19,9 +19,10 @@ type Misery struct {
 	Points int
 	// Report takes what is wrong.
 	Report func(string)
-	// Tried counts the points, Effects those of apply.
-	Tried   map[string]int
-	Effects int
+	// Tried counts the points that were tried, All those there are, and Effects
+	// the effects of apply.
+	Tried, All map[string]int
+	Effects    int
 }
 
 func (s Scenario) crashConverges(ctx context.Context) (bad []string) {
@@ -40,8 +41,9 @@ const crashPoints = 10
 // more.
 func (m *Misery) each(ctx context.Context, what string, effects, thin int, scene func(w Way, n int) string) {
 	if m.Tried == nil {
-		m.Tried = map[string]int{}
+		m.Tried, m.All = map[string]int{}, map[string]int{}
 	}
+	m.All[what] += effects * len(m.Ways)
 	for i, w := range m.Ways {
 		step, first := w.Every, 1
 		if w.Survived {
