@@ -151,11 +151,16 @@ func (w *watching) begin(ctx context.Context) error {
 		return nil
 	})
 	if _, held := errors.AsType[*host.HeldError](err); held {
-		// The run that holds it starts the daemon when it has completed the
-		// installation.
 		now, serr := w.Interpreter.Standing(ctx)
-		if serr == nil && now.Phase == string(record.Installing) {
+		switch {
+		case serr == nil && now.Phase == string(record.Installing):
+			// The run that holds it starts the daemon when it has completed
+			// the installation.
 			return w.standDown(now.Phase)
+		case serr == nil && now.Phase == string(record.Complete):
+			// A run that takes its time, a repave say: to end here again and
+			// again would count as crashing, and take an upgrade back.
+			return nil
 		}
 	}
 	if err != nil {

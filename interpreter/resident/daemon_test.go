@@ -131,12 +131,13 @@ func (c sleeping) Sleep(ctx context.Context, d time.Duration) error {
 // depends on what is under way.
 func TestR043WaitsForTheLock(t *testing.T) {
 	for name, c := range map[string]struct {
-		after int
+		after int // polls until it is let go
 		phase record.Phase
 		want  func(error) bool
 	}{
 		"let go":           {20, record.Complete, func(err error) bool { return err == nil }},
-		"held":             {1 << 30, record.Complete, isHeld},
+		"held":             {1 << 30, record.Complete, func(err error) bool { return err == nil }},
+		"held, resetting":  {1 << 30, record.Resetting, isHeld},
 		"held, installing": {1 << 30, record.Installing, func(err error) bool { _, ok := errors.AsType[*StandDownError](err); return ok }},
 	} {
 		s := newSite(t, recipe)
@@ -153,9 +154,14 @@ func TestR043WaitsForTheLock(t *testing.T) {
 				r.cancel() // it watches
 			}
 		}}
+		watched := false
+		r.Watch = func(context.Context, interpreter.Watched) (<-chan string, error) { watched = true; return nil, nil }
 		began := s.Host().Clock.Monotonic()
 		if err := r.run(); !c.want(err) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if watched != (c.phase == record.Complete) {
+			t.Errorf("%s: it watches: %v", name, watched)
 		}
 		if took := s.Host().Clock.Monotonic() - began; took > LockWait+time.Second {
 			t.Errorf("%s: it waited %s", name, took)
