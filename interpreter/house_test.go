@@ -39,7 +39,7 @@ var rooms = map[string][]string{
 	"interpreter/lint":                    {"interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/unitfile", "interpreter/host", "interpreter/thing"},
 	"interpreter/editor":                  {"interpreter/lint", "interpreter/syntax", "interpreter/eval", "interpreter/block", "interpreter/unitfile"},
 	"interpreter/deliver":                 {"interpreter", "interpreter/block", "interpreter/delivery", "interpreter/eval"},
-	"interpreter/resident":                {"interpreter", "interpreter/"},
+	"interpreter/resident":                {"interpreter", "interpreter/delivery", "interpreter/rootfs", "interpreter/walk", "interpreter/record", "interpreter/thing", "interpreter/host"},
 	"interpreter":                         {"interpreter/"},
 	"builtins/functions":                  {"interpreter/block", "interpreter/syntax"},
 	"builtins/blocks":                     {"interpreter/block", "interpreter/thing", "interpreter/host", "interpreter/unitfile"},
