@@ -145,6 +145,9 @@ func (a *app) formatStdin(f *formatting, src []byte) error {
 }
 
 func (a *app) formatFile(f *formatting, name string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file", name) // reading a pipe would wait
+	}
 	src, err := os.ReadFile(name)
 	if err != nil {
 		return err
