@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -100,6 +102,10 @@ func (r *Recipe) unreadable(err error) {
 	d := &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Unreadable recipe",
 		Detail: fmt.Sprintf("The recipe %s cannot be read: %s.", r.source.Name(), err),
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		d.Summary = "Recipe not found"
+		d.Detail = fmt.Sprintf("There is no %s. A recipe is a directory with %s, or one .hcl file.", r.source.Name(), MainFile)
 	}
 	if r.user != nil {
 		d.Subject = &r.user.source

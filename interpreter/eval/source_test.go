@@ -110,7 +110,7 @@ func TestLoadWithoutLoader(t *testing.T) {
 		t.Error(diagnosticsText(diags))
 	}
 	_, diags = Load(Tree("", fsub(files), "none"), testVocabulary(), nil, "")
-	if len(diags) != 1 || diags[0].Summary != "Unreadable recipe" || diags[0].Subject != nil {
+	if len(diags) != 1 || diags[0].Summary != "Recipe not found" || diags[0].Subject != nil {
 		t.Error(diagnosticsText(diags))
 	}
 }
