@@ -138,7 +138,8 @@ func enabledAtBoot(t unitfile.Tree, unit string) (bool, error) {
 
 // PutBack starts or stops the unit where it does not do what it did before;
 // where no manager runs there is nothing to do. A unit that does not exist is
-// stopped.
+// stopped. One of ours, and one that fails while it is stopped, leaves no failed
+// state behind.
 func (u UnitActive) PutBack(ctx context.Context, h host.Host, o Origin, _ Keeper) error {
 	was := o.Kind == OriginSaved && o.State != nil && o.State.Value == Active
 	switch o.Kind {
@@ -157,8 +158,27 @@ func (u UnitActive) PutBack(ctx context.Context, h host.Host, o Origin, _ Keeper
 	case was && !state.Running():
 		_, err = Start(ctx, h, string(u))
 		return err
-	case !was && !Stopped(state):
-		return Stop(ctx, h, string(u))
+	case was:
+		return nil
+	case !Stopped(state):
+		if err := Stop(ctx, h, string(u)); err != nil {
+			return err
+		}
+	case o.Kind == OriginSaved:
+		return nil // how it failed, if it did, is not ours to forget
+	}
+	return u.forgetFailure(ctx, h)
+}
+
+// forgetFailure clears a failed state, which the manager would otherwise list
+// when the unit's file is long gone. That this is refused is no error.
+func (u UnitActive) forgetFailure(ctx context.Context, h host.Host) error {
+	state, err := h.Units.Unit(ctx, string(u))
+	if err != nil || state.ActiveState != "failed" {
+		return err
+	}
+	if err := h.Units.ResetFailed(ctx, string(u)); err != nil && ctx.Err() != nil {
+		return fmt.Errorf("state of %s: %w", string(u), ctx.Err())
 	}
 	return nil
 }

@@ -189,8 +189,23 @@ func TestH19CrashingDaemon(t *testing.T) {
 	if exe := s.daemonProgram(); exe != "/opt/bin/hostler-blue" {
 		t.Errorf("the daemon is %s", exe)
 	}
+	s.recoveryFinds("it is the last good one")
+	for range 7 { // by hand, which is no reason to go back
+		s.Exec("systemctl", "restart", daemonUnit)
+	}
+	s.recoveryFinds("it was started too often")
 	s.must("reset")
 	s.residentGone()
+}
+
+// recoveryFinds holds that the recovery unit leaves the interpreter as it is,
+// and why.
+func (s *site) recoveryFinds(why string) {
+	s.t.Helper()
+	s.Exec("systemctl", "start", recoveryUnit)
+	if p := s.show("", recoveryUnit); p["ActiveState"] != "failed" || !strings.Contains(s.log(recoveryUnit), why) {
+		s.t.Errorf("the recovery unit is %s, and does not say %q:\n%s", p["ActiveState"], why, s.log(recoveryUnit))
+	}
 }
 
 // TestDaemonGuide does what docs/guides/daemon-and-upgrade.md says, line by line.
@@ -236,6 +251,9 @@ func (s *site) residentGone() {
 		s.t.Errorf("left after the reset: %s", left)
 	}
 	s.eventually("the daemon has ended", func() bool { return s.show("", daemonUnit)["ActiveState"] == "inactive" })
+	if failed := s.sh("systemctl list-units --all --no-legend --state=failed"); failed != "" {
+		s.t.Errorf("listed as failed after the reset: %s", failed)
+	}
 }
 
 // TestDaemonKeepsTheHost: what is changed behind its back is put right within
