@@ -25,7 +25,16 @@ func (e *StepError) Unwrap() error { return e.Err }
 type HeldError struct{ Things []thing.Key }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%v was changed behind our back and on_drift says hold; put it right, or change the recipe", e.Things)
+	return fmt.Sprintf("%s: changed behind our back, and on_drift says hold; put it right, or change the recipe", listed(e.Things))
+}
+
+// listed names things in a message.
+func listed(things []thing.Key) string {
+	names := make([]string, len(things))
+	for i, t := range things {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ", ")
 }
 
 // NeedsInputError lists sensitive variables whose values are needed because

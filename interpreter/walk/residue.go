@@ -13,7 +13,7 @@ import (
 type ResidueError struct{ Things []thing.Key }
 
 func (e *ResidueError) Error() string {
-	return fmt.Sprintf("left on the host after the reset: %v; the record is kept: remove the cause and run hostler reset again", e.Things)
+	return fmt.Sprintf("left on the host after the reset: %s; the record is kept: remove the cause and run hostler reset again", listed(e.Things))
 }
 
 // lookClaim looks at a claimed thing; skip says that it cannot be looked at

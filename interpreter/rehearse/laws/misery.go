@@ -3,6 +3,7 @@ package laws
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"hostler/interpreter"
 )
@@ -84,7 +85,7 @@ func ended(r *Rig, want Ending) string {
 		return "in the end the record is damaged: " + err.Error()
 	}
 	if diff := got.Differs(want); len(diff) > 0 {
-		return fmt.Sprintf("in the end: %v", diff)
+		return fmt.Sprintf("in the end it differs: %s", strings.Join(diff, ", "))
 	}
 	return ""
 }
