@@ -31,6 +31,7 @@ func TestRestarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			here := *s
 			here.t = t
+			here.sh("rm -f /run/starts") // of the parts before
 			run(&here)
 			here.must("reset")
 		})

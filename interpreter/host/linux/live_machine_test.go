@@ -162,8 +162,10 @@ func sweptUnits(t *testing.T, _, in host.Host) {
 	}
 }
 
+// unitLogInside: the program lives on for a moment, so that the journal can tell
+// which unit it is of.
 func unitLogInside(t *testing.T, in host.Host) {
-	unitFile(t, in, "x-log.service", "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo said inside; exit 3'\n")
+	unitFile(t, in, "x-log.service", "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo said inside; sleep 0.5; exit 3'\n")
 	jobError(t, in.Units.Run(t.Context(), host.JobStart, "x-log.service"), "failed")
 	log, err := in.Units.Log(t.Context(), "x-log.service", 10)
 	if err != nil || !slices.Contains(log, "said inside") {
