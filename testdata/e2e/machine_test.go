@@ -86,7 +86,7 @@ func deafInit(s *site, image string) {
 
 // failingStart: the error has what the unit logged; put right, it starts.
 func failingStart(s *site, image string) {
-	failing := "  service {\n    service = { ExecStartPre = \"/bin/sh -c 'echo no such bridge; exit 3'\" }\n  }\n"
+	failing := "  service {\n    service = { ExecStartPre = \"/bin/sh -c 'echo no such bridge; sleep 0.3; exit 3'\" }\n  }\n"
 	o := s.hostler("apply", s.write(machineStep(`name = "m1"`, image, failing)))
 	if _, why := o.failed(); o.Code != 1 || !strings.Contains(why, "machine m1: ") || !strings.Contains(why, "no such bridge") {
 		s.t.Errorf("a start that fails: %s", o)

@@ -183,7 +183,7 @@ func TestFirstBootFails(t *testing.T) {
 		{
 			name: "unit that crashes", stage: "service", step: "systemd_unit[\"crash.service\"]", reason: "UnitFailed", cause: "(sensitive)", advice: "systemctl status crash.service", phase: "installing",
 			steps: "write_file_if_changed \"token\" {\n  path = \"/etc/crash-token\"\n  mode = \"0600\"\n  content = var.token\n}\n" +
-				"systemd_unit \"crash.service\" {\n  restart = \"never\"\n  state = \"started\"\n  content = \"[Service]\\nExecStart=/bin/sh -c 'echo refused: $$(cat /etc/crash-token); exit 3'\\n\"\n}\n",
+				"systemd_unit \"crash.service\" {\n  restart = \"never\"\n  state = \"started\"\n  content = \"[Service]\\nExecStart=/bin/sh -c 'echo refused: $$(cat /etc/crash-token); sleep 0.3; exit 3'\\n\"\n}\n",
 		},
 		{
 			name: "machine that is never ready", stage: "node/ready", step: "nspawn_machine.kube1", reason: "NodeNotReady", cause: "not ready after 2s", advice: "hostler ensure", phase: "installing",
