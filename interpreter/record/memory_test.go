@@ -3,6 +3,7 @@ package record_test
 import (
 	"context"
 	"crypto/rand"
+	"path"
 	"slices"
 	"testing"
 	"time"
@@ -245,6 +246,34 @@ func TestTidy(t *testing.T) {
 		}
 		if diff := memory.Difference(before, m.Snapshot()); len(diff) > 0 {
 			t.Fatal(diff)
+		}
+	}
+}
+
+// TestEraseRunsAgain: a history whose erasing was cut short anywhere is gone after
+// the next try, and what others have put beside it stays.
+func TestEraseRunsAgain(t *testing.T) {
+	ctx := context.Background()
+	for _, left := range []string{record.RunsDir("site") + "/1.json", record.RunsDir("site"), path.Dir(record.RunsDir("site"))} {
+		store, h, m := newStore(t)
+		before := m.Snapshot()
+		dir := left
+		if path.Ext(left) != "" {
+			dir = path.Dir(left)
+		}
+		if err := host.MakeParents(h.Files, dir+"/x", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if dir != left {
+			if err := host.Replace(h.Files, left, host.Content{Bytes: []byte("{}"), Mode: 0o600}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.Erase(ctx, sample()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := memory.Difference(before, m.Snapshot()); len(diff) > 0 {
+			t.Errorf("%s: left %v", left, diff)
 		}
 	}
 }

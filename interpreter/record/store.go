@@ -145,15 +145,18 @@ func (s *Store) Erase(ctx context.Context, r *Record) error {
 	return s.eraseDirs(ctx, r)
 }
 
-// eraseRuns removes the history of runs.
+// eraseRuns removes the history of runs, and the directories it was in: also
+// one that an attempt which was killed has emptied.
 func (s *Store) eraseRuns(ctx context.Context) error {
 	names, err := readDir(s.host.Files, Dir)
 	for _, base := range names {
 		dir := path.Join(Dir, base)
-		if _, absent := host.Lstat(s.host.Files, path.Join(dir, RunsName)); absent != nil {
+		if info, lost := host.Lstat(s.host.Files, dir); lost != nil || !info.IsDir() {
 			continue
 		}
-		err = errors.Join(err, s.host.Files.RemoveAll(path.Join(dir, RunsName)))
+		if _, absent := host.Lstat(s.host.Files, path.Join(dir, RunsName)); absent == nil {
+			err = errors.Join(err, s.host.Files.RemoveAll(path.Join(dir, RunsName)))
+		}
 		_, gone := host.RemoveDir(ctx, s.host, dir)
 		err = errors.Join(err, gone)
 	}
