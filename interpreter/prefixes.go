@@ -22,10 +22,8 @@ func (in *Interpreter) InstallPrefix(ctx context.Context) (string, error) {
 		return record.DefaultPrefix, nil
 	case err != nil:
 		return "", err
-	case rec.Prefix == "":
-		return record.DefaultPrefix, nil
 	}
-	return rec.Prefix, nil
+	return record.InstallPrefix(rec.Prefix), nil
 }
 
 // layout is a recipe evaluated for an install prefix that is not the one at

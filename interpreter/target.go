@@ -130,8 +130,5 @@ func (r *run) installPrefix() string {
 	if r.rec != nil && r.rec.Prefix != "" {
 		return r.rec.Prefix
 	}
-	if r.storedPrefix != "" {
-		return r.storedPrefix
-	}
-	return record.DefaultPrefix
+	return record.InstallPrefix(r.storedPrefix)
 }

@@ -188,7 +188,7 @@ func (r *Record) differs(given Identity) string {
 	case given.Recipe != r.Recipe.Name:
 		return fmt.Sprintf("recipe %s is installed on this host and recipe %s was given", r.Recipe.Name, given.Recipe)
 	case given.Prefix != r.Prefix:
-		return fmt.Sprintf("the installation has the prefix %s and %s was given", shown(r.Prefix), shown(given.Prefix))
+		return fmt.Sprintf("the installation has the prefix %s and %s was given", InstallPrefix(r.Prefix), InstallPrefix(given.Prefix))
 	case given.Fingerprint != r.Fingerprint:
 		return fmt.Sprintf("the installation has the fingerprint %s and the recipe and inputs given have %s", r.Fingerprint, given.Fingerprint)
 	}
@@ -198,7 +198,8 @@ func (r *Record) differs(given Identity) string {
 // DefaultPrefix is where programs are installed when nothing else is said.
 const DefaultPrefix = "/usr/local"
 
-func shown(prefix string) string {
+// InstallPrefix is the prefix that a record means, in which the default is absent.
+func InstallPrefix(prefix string) string {
 	if prefix == "" {
 		return DefaultPrefix
 	}

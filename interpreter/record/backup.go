@@ -70,17 +70,28 @@ func (b Backups) Keep(ctx context.Context, h host.Host, key thing.Key, name stri
 // top is known, so it never is.
 func (b Backups) holds(backup string, key thing.Key, name string, st thing.State) bool {
 	side, err := b.sidecar(backup)
-	if err != nil || side.Thing != key || side.Path != name || !side.State.Same(st) {
+	if err != nil || side.Thing != key || side.Path != name || !side.State.Same(st) || st.Kind != thing.File && st.Kind != thing.Link {
 		return false
 	}
-	switch st.Kind {
-	case thing.Link:
-		return true
+	_, err = b.original(backup, side)
+	return err == nil
+}
+
+// original is what was saved of a file, whole; for a link or tree it is nil, and
+// of a tree it is known to be there.
+func (b Backups) original(backup string, side Sidecar) ([]byte, error) {
+	switch side.State.Kind {
 	case thing.File:
 		data, err := readPrivate(b.store.host.Files, dataFile(backup))
-		return err == nil && thing.Digest(data) == st.Digest
+		if err == nil && thing.Digest(data) != side.State.Digest {
+			err = errNotSaved
+		}
+		return data, err
+	case thing.Directory:
+		_, err := host.Lstat(b.store.host.Files, dataFile(backup))
+		return nil, err
 	}
-	return false
+	return nil, nil
 }
 
 func (b Backups) copyIn(ctx context.Context, from host.Files, name, backup string, st thing.State) error {
@@ -128,10 +139,11 @@ func (b Backups) Restore(ctx context.Context, h host.Host, backup, name string) 
 	if err != nil {
 		return lost(name, sidecarFile(backup), err)
 	}
-	if err := b.present(backup, side); err != nil {
+	data, err := b.original(backup, side)
+	if err != nil {
 		return lost(name, dataFile(backup), err)
 	}
-	if err := b.copyOut(ctx, h.Files, name, backup, side); err != nil {
+	if err := b.copyOut(ctx, h.Files, name, kept{backup, side, data}); err != nil {
 		return fmt.Errorf("put back the original of %s: %w", name, err)
 	}
 	if side.State.Kind != thing.Link {
@@ -154,42 +166,29 @@ func lost(name, file string, err error) error {
 
 var errNotSaved = errors.New("the backup is not what was saved")
 
-// present says whether the backup of a file or tree is there, and of a file
-// whether it is whole.
-func (b Backups) present(backup string, side Sidecar) error {
-	switch side.State.Kind {
-	case thing.File:
-		data, err := readPrivate(b.store.host.Files, dataFile(backup))
-		if err == nil && thing.Digest(data) != side.State.Digest {
-			err = errNotSaved
-		}
-		return err
-	case thing.Directory:
-		_, err := host.Lstat(b.store.host.Files, dataFile(backup))
-		return err
-	}
-	return nil
+// kept is a backup that is put back.
+type kept struct {
+	backup string
+	side   Sidecar
+	data   []byte // of a file
 }
 
-func (b Backups) copyOut(ctx context.Context, to host.Files, name, backup string, side Sidecar) error {
+func (b Backups) copyOut(ctx context.Context, to host.Files, name string, k kept) error {
+	side := k.side
 	switch side.State.Kind {
 	case thing.File:
-		data, err := readPrivate(b.store.host.Files, dataFile(backup))
-		if err != nil {
-			return err
-		}
 		mode, err := parseMode(side.State.Mode)
 		if err != nil {
 			return err
 		}
-		return host.Replace(to, name, host.Content{Bytes: data, Mode: mode, UID: side.State.UID, GID: side.State.GID, Check: dressed(to, side)})
+		return host.Replace(to, name, host.Content{Bytes: k.data, Mode: mode, UID: side.State.UID, GID: side.State.GID, Check: dressed(to, side)})
 	case thing.Link:
 		if err := host.Symlink(to, side.State.Target, name); err != nil {
 			return err
 		}
 		return to.Lchown(name, side.State.UID, side.State.GID)
 	case thing.Directory:
-		return b.treeOut(ctx, to, name, backup)
+		return b.treeOut(ctx, to, name, k.backup)
 	}
 	return fmt.Errorf("a backup of kind %q is not known to this version", side.State.Kind)
 }

@@ -119,7 +119,7 @@ func (u Upgrade) RollBack(ctx context.Context) (slot string, err error) {
 	if byHand, err := u.startedTooOften(ctx); err != nil || byHand {
 		return "", cmp.Or[error](err, &NothingBackError{"the daemon did not fail, it was started too often; run hostler ensure"})
 	}
-	f, prefix := u.Interpreter.Host.Files, prefixOf(i)
+	f, prefix := u.Interpreter.Host.Files, record.InstallPrefix(i.Prefix)
 	good, err := delivery.SlotOf(f, prefix, delivery.LastGood(prefix))
 	if err != nil {
 		return "", err

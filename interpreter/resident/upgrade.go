@@ -81,13 +81,13 @@ func (u Upgrade) Run(ctx context.Context, program []byte) (done Done, err error)
 		return done, err
 	}
 	if !done.Changed {
-		older, err := u.older(ctx, prefixOf(done.Installation))
+		older, err := u.older(ctx, record.InstallPrefix(done.Installation.Prefix))
 		if err != nil || !older {
 			return done, err
 		}
 	}
 	if cause := u.restart(ctx); cause != nil {
-		back := u.back(context.WithoutCancel(ctx), prefixOf(done.Installation))
+		back := u.back(context.WithoutCancel(ctx), record.InstallPrefix(done.Installation.Prefix))
 		return done, &RolledBackError{cause, back}
 	}
 	return done, nil
@@ -113,7 +113,7 @@ func (u Upgrade) change(ctx context.Context, program []byte, done *Done) error {
 	if err := admit(done.Installation); err != nil {
 		return err
 	}
-	f, prefix := u.Interpreter.Host.Files, prefixOf(done.Installation)
+	f, prefix := u.Interpreter.Host.Files, record.InstallPrefix(done.Installation.Prefix)
 	current, err := delivery.SlotOf(f, prefix, delivery.Current(prefix))
 	if err != nil {
 		return err
@@ -146,13 +146,6 @@ func admit(i interpreter.Installation) error {
 		return &record.RefusedError{Reason: "who owns this host cannot be told: " + i.Err.Error(), Advice: "nothing was changed"}
 	}
 	return nil
-}
-
-func prefixOf(i interpreter.Installation) string {
-	if i.Prefix == "" {
-		return record.DefaultPrefix
-	}
-	return i.Prefix
 }
 
 func holds(f host.FileView, slot string, program []byte) (bool, error) {
