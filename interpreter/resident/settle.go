@@ -32,8 +32,8 @@ func (u Upgrade) restart(ctx context.Context) error {
 // again starts the daemon, running or not. What an earlier failure left is
 // cleared first; that this is refused is no error.
 func again(ctx context.Context, h host.Host) error {
-	if err := h.Units.ResetFailed(ctx, delivery.DaemonUnit); err != nil && ctx.Err() != nil {
-		return ctx.Err()
+	if err := thing.ResetFailed(ctx, h.Units, delivery.DaemonUnit); err != nil {
+		return err
 	}
 	return h.Units.Run(ctx, host.JobRestart, delivery.DaemonUnit)
 }

@@ -51,14 +51,8 @@ func StopMachine(ctx context.Context, h host.Host, name string) error {
 	if err := stopMachine(ctx, h, name); err != nil {
 		return err
 	}
-	u, err := h.Units.Unit(ctx, MachineUnit(name))
-	if err != nil || u.ActiveState != "failed" {
-		return ctx.Err() // what it stopped is known to be gone
-	}
-	if err := h.Units.ResetFailed(ctx, MachineUnit(name)); err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return nil
+	_ = ForgetFailure(ctx, h.Units, MachineUnit(name)) // what it stopped is known to be gone
+	return ctx.Err()
 }
 
 func stopMachine(ctx context.Context, h host.Host, name string) error {
@@ -95,8 +89,8 @@ func ClearStale(ctx context.Context, h host.Host, name string) error {
 	if found.Alive {
 		return fmt.Errorf("machine %s is registered and runs: it is not terminated", name)
 	}
-	if err := h.Units.ResetFailed(ctx, MachineUnit(name)); err != nil && ctx.Err() != nil {
-		return ctx.Err()
+	if err := ResetFailed(ctx, h.Units, MachineUnit(name)); err != nil {
+		return err
 	}
 	gone, err := machineWait{h, name}.terminate(ctx)
 	if err == nil && !gone {

@@ -52,12 +52,33 @@ func (e *UnitError) Error() string {
 	return s
 }
 
+// ResetFailed clears a unit's failed state and the count of its start limit.
+// That this is refused is no error: what follows tells. The only one is that of
+// a context that has ended.
+func ResetFailed(ctx context.Context, units host.Units, unit string) error {
+	if err := units.ResetFailed(ctx, unit); err != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// ForgetFailure clears a unit's failed state if it has one, which the manager
+// would otherwise list when the unit's file is long gone. It is an error when
+// that cannot be told; that clearing is refused is none.
+func ForgetFailure(ctx context.Context, units host.Units, unit string) error {
+	u, err := units.Unit(ctx, unit)
+	if err != nil || u.ActiveState != "failed" {
+		return err
+	}
+	return ResetFailed(ctx, units, unit)
+}
+
 // Start starts a unit and waits until its state has settled. A failed state
 // and the count of the start limit are cleared first; that this is refused is
 // no error.
 func Start(ctx context.Context, h host.Host, unit string) (Outcome, error) {
-	if err := h.Units.ResetFailed(ctx, unit); err != nil && ctx.Err() != nil {
-		return 0, fmt.Errorf("start of %s: %w", unit, ctx.Err())
+	if err := ResetFailed(ctx, h.Units, unit); err != nil {
+		return 0, fmt.Errorf("start of %s: %w", unit, err)
 	}
 	return Job(ctx, h, host.JobStart, unit)
 }

@@ -167,18 +167,8 @@ func (u UnitActive) PutBack(ctx context.Context, h host.Host, o Origin, _ Keeper
 	case o.Kind == OriginSaved:
 		return nil // how it failed, if it did, is not ours to forget
 	}
-	return u.forgetFailure(ctx, h)
-}
-
-// forgetFailure clears a failed state, which the manager would otherwise list
-// when the unit's file is long gone. That this is refused is no error.
-func (u UnitActive) forgetFailure(ctx context.Context, h host.Host) error {
-	state, err := h.Units.Unit(ctx, string(u))
-	if err != nil || state.ActiveState != "failed" {
-		return err
-	}
-	if err := h.Units.ResetFailed(ctx, string(u)); err != nil && ctx.Err() != nil {
-		return fmt.Errorf("state of %s: %w", string(u), ctx.Err())
+	if err := ForgetFailure(ctx, h.Units, string(u)); err != nil {
+		return fmt.Errorf("state of %s: %w", string(u), err)
 	}
 	return nil
 }

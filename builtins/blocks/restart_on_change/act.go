@@ -131,8 +131,8 @@ func (s *step) clear(ctx context.Context, do block.Do, u host.UnitState) error {
 	if s.job(u) == host.JobReload {
 		return nil
 	}
-	if err := do.Host.Units.ResetFailed(ctx, s.unit); err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", s.unit, ctx.Err())
+	if err := thing.ResetFailed(ctx, do.Host.Units, s.unit); err != nil {
+		return fmt.Errorf("%s: %w", s.unit, err)
 	}
 	if u.ActiveState == "failed" {
 		do.Warn(block.Warning{Summary: s.unit + " had failed", Detail: fmt.Sprintf("Its failed state (result %q) is cleared before the restart that is owed.", u.Result)})

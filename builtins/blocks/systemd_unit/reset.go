@@ -111,8 +111,8 @@ func (s *step) restartForeign(ctx context.Context, do block.Do) error {
 	case !u.Running() || u.LoadState == "not-found" || u.Name == do.OwnUnit:
 		return nil
 	}
-	if err := do.Host.Units.ResetFailed(ctx, s.name); err != nil && ctx.Err() != nil {
-		return s.named(ctx.Err())
+	if err := thing.ResetFailed(ctx, do.Host.Units, s.name); err != nil {
+		return s.named(err)
 	}
 	_, err = thing.Job(ctx, do.Host, host.JobRestart, s.name)
 	return err
