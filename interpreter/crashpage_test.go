@@ -2,10 +2,8 @@ package interpreter_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,8 +20,8 @@ type crashRow struct {
 }
 
 func sum(counts map[string]int) (n int) {
-	for _, one := range slices.Sorted(maps.Keys(counts)) {
-		n += counts[one]
+	for _, one := range counts {
+		n += one
 	}
 	return n
 }

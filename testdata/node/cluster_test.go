@@ -144,8 +144,12 @@ type request struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind,omitempty"`
 	Metadata   object `json:"metadata"`
-	Spec       object `json:"spec"`
-	Status     struct {
+	Spec       struct {
+		SignerName string   `json:"signerName"`
+		Request    []byte   `json:"request"`
+		Usages     []string `json:"usages"`
+	} `json:"spec"`
+	Status struct {
 		Conditions  []object `json:"conditions,omitempty"`
 		Certificate []byte   `json:"certificate,omitempty"`
 	} `json:"status"`
@@ -178,7 +182,7 @@ const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 // approve signs a request that is new. What fails is tried again.
 func (c *cluster) approve(r request) {
-	if len(r.Status.Certificate) > 0 || r.Spec["signerName"] != "kubernetes.io/kube-apiserver-client-kubelet" {
+	if len(r.Status.Certificate) > 0 || r.Spec.SignerName != "kubernetes.io/kube-apiserver-client-kubelet" {
 		return
 	}
 	path := requests + "/" + fmt.Sprint(r.Metadata["name"])
@@ -186,16 +190,8 @@ func (c *cluster) approve(r request) {
 	if err := c.ask(http.MethodPut, path+"/approval", r, &r); err != nil {
 		return
 	}
-	text, _ := r.Spec["request"].(string)
-	pem, err := json.Marshal(text)
-	var asked []byte
-	if err == nil {
-		err = json.Unmarshal(pem, &asked) // base64
-	}
-	if err != nil {
-		return
-	}
-	if r.Status.Certificate, err = c.ca.sign(asked); err == nil {
+	var err error
+	if r.Status.Certificate, err = c.ca.sign(r.Spec.Request); err == nil {
 		_ = c.ask(http.MethodPut, path+"/status", r, nil)
 	}
 }
