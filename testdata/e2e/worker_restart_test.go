@@ -30,7 +30,7 @@ func againIsNothing(t *testing.T, w *worker) {
 			}
 		}
 		if sent != 0 {
-			t.Errorf("%s sent or received %d packets", verb, sent)
+			t.Errorf("%s sent %d packets", verb, sent)
 		}
 		if now := w.inodes(files...); now != inodes {
 			t.Errorf("after %s files are others:\n%s\nwere:\n%s", verb, now, inodes)

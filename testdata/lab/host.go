@@ -146,9 +146,10 @@ func (h *Host) Console() string {
 
 func (h *Host) console() string { return filepath.Join(h.dir, "console.log") }
 
-// Packets is how many packets an interface of the host ("eth0", "lo") has
-// received and sent so far, together. A host that talks to no one counts none
-// on eth0; one that did may check its neighbour's address some seconds later.
+// Packets is how many packets an interface of the host ("eth0", "lo") has sent
+// so far: what it receives may be meant for all hosts of the run. A host that
+// talks to no one counts none on eth0; one that did may check its neighbour's
+// address some seconds later.
 func (h *Host) Packets(iface string) int {
 	h.t.Helper()
 	n, err := packets(h.id, iface)

@@ -151,7 +151,7 @@ func TestTwoHostsShareANetworkAndNothingElse(t *testing.T) {
 		t.Errorf("a does not reach b: %s", got)
 	}
 	if got := b.Packets("eth0"); got < 2 {
-		t.Errorf("b counted %d packets", got)
+		t.Errorf("b sent %d packets", got)
 	}
 	for _, h := range []*Host{a, b} {
 		if got := h.Exec("ip", "route", "get", "192.0.2.1"); got.Code == 0 {

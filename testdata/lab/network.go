@@ -111,7 +111,7 @@ func (r *run) listen(port int) (net.Listener, error) {
 	return l, err
 }
 
-// packets reads the sum of packets an interface received and sent.
+// packets reads how many packets an interface sent.
 func packets(namespace, iface string) (n int, err error) {
 	err = within(namespace, func() error {
 		text, err := os.ReadFile("/proc/thread-self/net/dev")
@@ -129,7 +129,7 @@ func countPackets(text, iface string) (int, error) {
 	for line := range strings.Lines(text) {
 		name, counters, ok := strings.Cut(line, ":")
 		if n := integers(counters); ok && strings.TrimSpace(name) == iface && len(n) == 16 {
-			return n[1] + n[9], nil // bytes and packets received … bytes and packets sent
+			return n[9], nil // bytes and packets received … bytes and packets sent
 		}
 	}
 	return 0, fmt.Errorf("there is no interface %s", iface)

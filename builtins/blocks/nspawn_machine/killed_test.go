@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/afero"
+
 	"hostler/interpreter/block"
 	"hostler/interpreter/block/blocktest"
 	"hostler/interpreter/host"
@@ -95,4 +97,32 @@ func (l *lateMachines) Host(ctx context.Context, name string) (host.Host, error)
 		return memory.New(memory.Options{Offline: true}).Host(), nil
 	}
 	return l.Machines.Host(ctx, name)
+}
+
+// TestLockOfAKilledMachine: systemd-nspawn that ends in the middle of its start
+// leaves its lock beside the tree; it goes with the tree, and alone means no
+// machine.
+func TestLockOfAKilledMachine(t *testing.T) {
+	const lock, other = "/var/lib/machines/.#kube1.lck", "/var/lib/machines/.#kube12.lck"
+	m := memoryHost(nil)
+	s := blocktest.NewStage(m.Host())
+	leave := func() {
+		t.Helper()
+		for _, name := range []string{lock, other} {
+			if err := afero.WriteFile(s.Host.Files, name, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	leave()
+	rootfs := part(t, "rootfs", body("/srv/one.tar", settings))
+	s.MustApply(t, rootfs)
+	leave()
+	s.MustReset(t, rootfs)
+	if _, err := host.Lstat(s.Host.Files, lock); !host.Absent(err) {
+		t.Errorf("%s was left (%v)", lock, err)
+	}
+	if _, err := host.Lstat(s.Host.Files, other); err != nil {
+		t.Errorf("%s, of another machine: %v", other, err)
+	}
 }

@@ -69,6 +69,10 @@ func (t tree) PutBack(ctx context.Context, h host.Host, o thing.Origin, _ thing.
 	return forgetStart(h.Files, t.slot)
 }
 
+// lock is the file by which systemd-nspawn takes hold of the tree. A machine
+// that was killed, or stopped in the middle of its start, leaves it.
+func (t tree) lock() string { return path.Join(host.MachinesDir, ".#"+t.slot+".lck") }
+
 // remove removes the mark first: a tree that is half removed is never taken
 // for complete.
 func (t tree) remove(ctx context.Context, h host.Host) error {
@@ -83,6 +87,9 @@ func (t tree) remove(ctx context.Context, h host.Host) error {
 		if err := rootfs.RemoveTree(ctx, h, name); err != nil {
 			return err
 		}
+	}
+	if err := host.Remove(h.Files, t.lock()); err != nil {
+		return err
 	}
 	err := host.Remove(h.Files, path.Join(host.MachinesDir, rootfs.StateDir))
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
