@@ -3,6 +3,7 @@ package builtins_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"testing"
 
 	"hostler/builtins"
@@ -70,7 +71,7 @@ func state(t *testing.T, h host.Host) []string {
 	}
 	areas, err := h.Kernel.Swaps(ctx)
 	for _, area := range areas {
-		add("swap", area, err)
+		add("swap", area.Name+" "+strconv.Itoa(area.Priority), err)
 	}
 	for _, name := range []string{"docker.service", "docker.socket", "containerd.service", "kubelet.service"} {
 		u, err := h.Units.Unit(ctx, name)

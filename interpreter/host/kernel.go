@@ -22,7 +22,24 @@ type KernelView interface {
 	// fs.ErrNotExist.
 	Sysctl(ctx context.Context, key string) (string, error)
 	// Swaps lists the active swap areas.
-	Swaps(ctx context.Context) ([]string, error)
+	Swaps(ctx context.Context) ([]SwapArea, error)
+}
+
+// SwapArea is an active swap area.
+type SwapArea struct {
+	Name string // of its device or file
+	// Priority is that of swapon(2); areas with a negative one got it from the
+	// kernel, in the order in which they came.
+	Priority int
+}
+
+// SwapNames are the names of swap areas, in their order.
+func SwapNames(areas []SwapArea) []string {
+	names := make([]string, len(areas))
+	for i, a := range areas {
+		names[i] = a.Name
+	}
+	return names
 }
 
 // Kernel changes the running kernel.
@@ -34,8 +51,9 @@ type Kernel interface {
 	LoadModule(ctx context.Context, name string) error
 	// SwapOff stops swapping on one area.
 	SwapOff(ctx context.Context, area string) error
-	// SwapOn starts swapping on one area.
-	SwapOn(ctx context.Context, area string) error
+	// SwapOn starts swapping on one area. The kernel chooses a priority in place
+	// of a negative one.
+	SwapOn(ctx context.Context, area SwapArea) error
 	// Unmount unmounts what is mounted at path, inside the host.
 	Unmount(ctx context.Context, path string) error
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hostler/interpreter/host"
@@ -98,15 +99,18 @@ type Swap struct{}
 // Key is "swap:active".
 func (Swap) Key() Key { return "swap:active" }
 
-// Look lists the areas in Value, one a line.
+// Look lists the areas in Value, one a line, each with its priority after a tab.
 func (Swap) Look(ctx context.Context, v host.View) (State, error) {
 	areas, err := v.Kernel.Swaps(ctx)
 	if err != nil || len(areas) == 0 {
 		return State{Kind: Absent}, err
 	}
-	areas = slices.Clone(areas)
-	slices.Sort(areas)
-	return State{Kind: Present, Value: strings.Join(areas, "\n")}, nil
+	lines := make([]string, len(areas))
+	for i, a := range areas {
+		lines[i] = a.Name + "\t" + strconv.Itoa(a.Priority)
+	}
+	slices.Sort(lines)
+	return State{Kind: Present, Value: strings.Join(lines, "\n")}, nil
 }
 
 // PutBack starts swapping again on the areas that were active before us, by
@@ -119,19 +123,37 @@ func (s Swap) PutBack(ctx context.Context, h host.Host, o Origin, _ Keeper) erro
 	if err != nil {
 		return fmt.Errorf("swap:active: %w", err)
 	}
-	for _, area := range strings.Split(o.State.Value, "\n") {
-		if area == "" || slices.Contains(active, area) {
+	for _, area := range recordedAreas(o.State.Value) {
+		if slices.Contains(host.SwapNames(active), area.Name) {
 			continue
 		}
 		if err := swapOn(ctx, h, area); err != nil {
-			return fmt.Errorf("swap:active: %s: %w", area, err)
+			return fmt.Errorf("swap:active: %s: %w", area.Name, err)
 		}
 	}
 	return nil
 }
 
-func swapOn(ctx context.Context, h host.Host, area string) error {
-	if unit := SwapUnit(area); unit != "" && strings.HasPrefix(area, "/dev/zram") {
+// recordedAreas reads a Value of Look, highest priority first: areas to which
+// the kernel gives a priority keep their order. A line without a priority is
+// of a record that had none.
+func recordedAreas(value string) (areas []host.SwapArea) {
+	for line := range strings.SplitSeq(value, "\n") {
+		name, text, _ := strings.Cut(line, "\t")
+		priority, err := strconv.Atoi(text)
+		if err != nil {
+			priority = -1
+		}
+		if name != "" {
+			areas = append(areas, host.SwapArea{Name: name, Priority: priority})
+		}
+	}
+	slices.SortStableFunc(areas, func(a, b host.SwapArea) int { return b.Priority - a.Priority })
+	return areas
+}
+
+func swapOn(ctx context.Context, h host.Host, area host.SwapArea) error {
+	if unit := SwapUnit(area.Name); unit != "" && strings.HasPrefix(area.Name, "/dev/zram") {
 		if _, err := Start(ctx, h, unit); err == nil || ctx.Err() != nil || !errors.Is(err, host.ErrNoUnit) && !errors.Is(err, host.ErrNoManager) {
 			return err
 		}

@@ -54,15 +54,17 @@ func TestSwapUnits(t *testing.T) {
 	}
 }
 
-// An area that cannot be swapped on again is an error that names it.
-func TestSwapThatDoesNotComeBack(t *testing.T) {
+// Areas come back with their priority, and those that the kernel ranks in their
+// order; one that is active is left alone.
+func TestSwapComesBack(t *testing.T) {
 	h := memory.New(memory.Options{Kernel: memory.Kernel{Swaps: []string{"/b"}}}).Host()
-	o := thing.Origin{Kind: thing.OriginSaved, State: &thing.State{Kind: thing.Present, Value: "/a\n/b"}}
+	o := thing.Origin{Kind: thing.OriginSaved, State: &thing.State{Kind: thing.Present, Value: "/a\n/b\t3\n/c\t-2\n/d\t5\n/e\t-3"}}
 	if err := (thing.Swap{}).PutBack(context.Background(), h, o, nil); err != nil {
 		t.Error(err)
 	}
 	areas, err := h.Kernel.Swaps(context.Background())
-	if slices.Sort(areas); err != nil || !slices.Equal(areas, []string{"/a", "/b"}) {
+	want := []host.SwapArea{{Name: "/b", Priority: -1}, {Name: "/d", Priority: 5}, {Name: "/a", Priority: -1}, {Name: "/c", Priority: -2}, {Name: "/e", Priority: -3}}
+	if err != nil || !slices.Equal(areas, want) {
 		t.Errorf("%v (%v)", areas, err)
 	}
 }

@@ -39,10 +39,10 @@ type cost struct {
 func (c cost) cpu() time.Duration { return c.user + c.sys }
 
 // newHost is a host with the programs in it.
-func newHost(t *testing.T, files map[string]string) *lab.Host {
+func newHost(t *testing.T, options lab.Options) *lab.Host {
 	t.Helper()
 	lab.Build(t)
-	h := lab.Up(t, lab.Options{Files: files})
+	h := lab.Up(t, options)
 	h.Install(program)
 	binary := filepath.Join(t.TempDir(), "measure")
 	build := exec.Command("go", "build", "-trimpath", "-o", binary, "./measure")

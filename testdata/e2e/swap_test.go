@@ -74,5 +74,5 @@ func TestH44Swap(t *testing.T) {
 	if diff := lab.Changes(before, lab.Snapshot(t, s.Root()+"/etc")); len(diff) > 0 {
 		t.Errorf("the reset leaves\n%s", strings.Join(diff, "\n"))
 	}
-	s.holds("on again", "grep -q '^/var/swapfile ' /proc/swaps; test \"$(systemctl show -P LoadState dev-zram0.swap)\" = loaded")
+	s.holds("on again, with its priority", "grep -Eq '^/var/swapfile .*[[:space:]]7$' /proc/swaps; test \"$(systemctl show -P LoadState dev-zram0.swap)\" = loaded")
 }

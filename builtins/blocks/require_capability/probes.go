@@ -194,5 +194,5 @@ func noSwap(ctx context.Context, in block.Look) (*finding, error) {
 	if err != nil || len(swaps) == 0 {
 		return nil, err
 	}
-	return &finding{summary: "swap is active: " + strings.Join(swaps, ", "), advice: "turn it off with swapoff -a and take it out of /etc/fstab, or use the block swap"}, nil
+	return &finding{summary: "swap is active: " + strings.Join(host.SwapNames(swaps), ", "), advice: "turn it off with swapoff -a and take it out of /etc/fstab, or use the block swap"}, nil
 }

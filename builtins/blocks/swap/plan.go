@@ -24,9 +24,11 @@ func (s *step) plan(ctx context.Context, v host.View) (p plan, err error) {
 		return p, fmt.Errorf("%s: %w", fstab, err)
 	}
 	if v.Identity.Live {
-		if p.areas, err = v.Kernel.Swaps(ctx); err != nil {
+		areas, err := v.Kernel.Swaps(ctx)
+		if err != nil {
 			return p, fmt.Errorf("swap:active: %w", err)
 		}
+		p.areas = host.SwapNames(areas)
 	}
 	if err := s.planFstab(v.Files, &p); err != nil {
 		return p, fmt.Errorf("%s: %w", fstab, err)

@@ -32,7 +32,7 @@ func Type() *block.Type {
 			Text:    doc,
 			Checks:  "Active swap areas, lines of /etc/fstab that bring swap, and units of swap areas that are not masked. On a host that does not run, files only.",
 			Owns:    "`swap:active`, the areas that are active; `path:/etc/fstab`, its swap lines; `unit-enabled:*.swap`, the masks of all swap units.",
-			Resets:  "The masks go, the lines of /etc/fstab come back, and the areas that were active before are swapped on again.",
+			Resets:  "The masks go, the lines of /etc/fstab come back, and the areas that were active before are swapped on again, with their priority.",
 		},
 		New: newStep,
 	}

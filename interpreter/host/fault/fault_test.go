@@ -94,7 +94,7 @@ func everyDoor(t *testing.T, h host.Host) ([]string, error) {
 		{"sysctl", func() error { return h.Kernel.SetSysctl(ctx, "a.b", "2") }},
 		{"load module", func() error { return h.Kernel.LoadModule(ctx, "overlay") }},
 		{"swapoff", func() error { return h.Kernel.SwapOff(ctx, "/swap") }},
-		{"swapon", func() error { return h.Kernel.SwapOn(ctx, "/swap") }},
+		{"swapon", func() error { return h.Kernel.SwapOn(ctx, host.SwapArea{Name: "/swap"}) }},
 		{"unmount", func() error { return h.Kernel.Unmount(ctx, "/mnt/x") }},
 		{"delete link", func() error { return h.Network.DeleteLink(ctx, "wg0") }},
 		{"delete rule", func() error { return h.Network.DeleteRule(ctx, host.RuleState{Family: host.IPv4, Table: 7}) }},

@@ -94,8 +94,8 @@ func (k kernel) SwapOff(ctx context.Context, area string) error {
 	return k.w.run("swapoff", area, func() error { return k.Kernel.SwapOff(ctx, area) })
 }
 
-func (k kernel) SwapOn(ctx context.Context, area string) error {
-	return k.w.run("swapon", area, func() error { return k.Kernel.SwapOn(ctx, area) })
+func (k kernel) SwapOn(ctx context.Context, area host.SwapArea) error {
+	return k.w.run("swapon", area.Name, func() error { return k.Kernel.SwapOn(ctx, area) })
 }
 
 func (k kernel) Unmount(ctx context.Context, name string) error {

@@ -73,7 +73,7 @@ func kernelCalls(ctx context.Context, k host.Kernel) map[string]error {
 		"SetSysctl":  k.SetSysctl(ctx, "kernel.hostname", "x"),
 		"LoadModule": k.LoadModule(ctx, "loop"),
 		"SwapOff":    k.SwapOff(ctx, "/swap"),
-		"SwapOn":     k.SwapOn(ctx, "/swap"),
+		"SwapOn":     k.SwapOn(ctx, host.SwapArea{Name: "/swap"}),
 		"Unmount":    k.Unmount(ctx, "/mnt"),
 	}
 }

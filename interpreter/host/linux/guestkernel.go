@@ -53,8 +53,8 @@ func (k guestKernel) SwapOff(_ context.Context, area string) error {
 }
 
 // SwapOn is refused.
-func (k guestKernel) SwapOn(_ context.Context, area string) error {
-	return k.shared("swapon of " + area)
+func (k guestKernel) SwapOn(_ context.Context, area host.SwapArea) error {
+	return k.shared("swapon of " + area.Name)
 }
 
 func (k guestKernel) shared(what string) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,7 @@ func cgroupVersion(files *treefs.FS) (int, error) {
 }
 
 // Swaps reads /proc/swaps. A kernel without swapping has none.
-func (k kernel) Swaps(context.Context) ([]string, error) {
+func (k kernel) Swaps(context.Context) ([]host.SwapArea, error) {
 	text, err := readFile(k.files, "/proc/swaps")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,25 +61,32 @@ func (k kernel) Swaps(context.Context) ([]string, error) {
 	return swapAreas(text), err
 }
 
-// swapAreas takes the first column of proc_swaps(5), below its heading.
-func swapAreas(text string) []string {
-	var areas []string
+// swapAreas takes the first and the last column of proc_swaps(5), below its
+// heading.
+func swapAreas(text string) []host.SwapArea {
+	var areas []host.SwapArea
 	for i, line := range strings.Split(text, "\n") {
-		if fields := strings.Fields(line); i > 0 && len(fields) > 0 {
-			areas = append(areas, unescape(fields[0]))
+		fields := strings.Fields(line)
+		if i == 0 || len(fields) == 0 {
+			continue
 		}
+		priority, err := strconv.Atoi(fields[len(fields)-1])
+		if err != nil {
+			priority = -1
+		}
+		areas = append(areas, host.SwapArea{Name: unescape(fields[0]), Priority: priority})
 	}
 	return areas
 }
 
 // SwapOff stops swapping on an area.
 func (k kernel) SwapOff(_ context.Context, area string) error {
-	return swapCall("swapoff", unix.SYS_SWAPOFF, area)
+	return swapCall("swapoff", unix.SYS_SWAPOFF, area, 0)
 }
 
 // SwapOn starts swapping on an area.
-func (k kernel) SwapOn(_ context.Context, area string) error {
-	return swapCall("swapon", unix.SYS_SWAPON, area)
+func (k kernel) SwapOn(_ context.Context, area host.SwapArea) error {
+	return swapCall("swapon", unix.SYS_SWAPON, area.Name, swapFlags(area.Priority))
 }
 
 // Unmount unmounts what is mounted at path. A final link is not followed.

@@ -170,17 +170,25 @@ func TestCgroupVersion(t *testing.T) {
 	}
 }
 
+func TestSwapFlags(t *testing.T) {
+	for priority, want := range map[int]uintptr{-2: 0, -1: 0, 0: 0x8000, 5: 0x8005, 0x7fff: 0xffff, 0x8000: 0xffff} {
+		if got := swapFlags(priority); got != want {
+			t.Errorf("priority %d: flags %#x, want %#x", priority, got, want)
+		}
+	}
+}
+
 func TestSwap(t *testing.T) {
 	k := kernel{files: tree(t, map[string]string{"proc/swaps": "Filename\n/dev/vdb partition 1 0 -2\n"})}
-	if areas, err := k.Swaps(t.Context()); err != nil || len(areas) != 1 || areas[0] != "/dev/vdb" {
-		t.Errorf("the areas are %q (%v)", areas, err)
+	if areas, err := k.Swaps(t.Context()); err != nil || len(areas) != 1 || areas[0].Name != "/dev/vdb" || areas[0].Priority != -2 {
+		t.Errorf("the areas are %v (%v)", areas, err)
 	}
 	if areas, err := (kernel{files: tree(t, nil)}).Swaps(t.Context()); err != nil || areas != nil {
-		t.Errorf("a kernel without swapping has %q (%v)", areas, err)
+		t.Errorf("a kernel without swapping has %v (%v)", areas, err)
 	}
 	for what, err := range map[string]error{
-		"swapoff": k.SwapOff(t.Context(), "/nonexistent/area"), "swapon": k.SwapOn(t.Context(), "/nonexistent/area"),
-		"zero": k.SwapOn(t.Context(), "a\x00b"), "umount": k.Unmount(t.Context(), "/nonexistent/point"),
+		"swapoff": k.SwapOff(t.Context(), "/nonexistent/area"), "swapon": k.SwapOn(t.Context(), host.SwapArea{Name: "/nonexistent/area"}),
+		"zero": k.SwapOn(t.Context(), host.SwapArea{Name: "a\x00b"}), "umount": k.Unmount(t.Context(), "/nonexistent/point"),
 	} {
 		if pe, found := errors.AsType[*fs.PathError](err); !found || pe.Path == "" {
 			t.Errorf("%s: %v", what, err)

@@ -72,7 +72,7 @@ func guestKernelCases(t *testing.T, h, in host.Host) {
 		t.Error("the machine can change the host's kernel")
 	}
 	for what, err := range map[string]error{
-		"LoadModule": in.Kernel.LoadModule(ctx, "loop"), "SwapOn": in.Kernel.SwapOn(ctx, "/swap"), "SwapOff": in.Kernel.SwapOff(ctx, "/swap"),
+		"LoadModule": in.Kernel.LoadModule(ctx, "loop"), "SwapOn": in.Kernel.SwapOn(ctx, host.SwapArea{Name: "/swap"}), "SwapOff": in.Kernel.SwapOff(ctx, "/swap"),
 	} {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s in a machine: %v", what, err)

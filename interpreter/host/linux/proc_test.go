@@ -79,11 +79,11 @@ func TestSwapAreas(t *testing.T) {
 	text := "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n" +
 		"/dev/zram0                              partition\t8388604\t\t0\t\t100\n" +
 		"/swap\\040file\\040(deleted)            file\t\t1048572\t\t0\t\t-2\n"
-	if got, want := swapAreas(text), []string{"/dev/zram0", "/swap file (deleted)"}; !slices.Equal(got, want) {
-		t.Errorf("the areas are %q, want %q", got, want)
+	if got, want := swapAreas(text), []host.SwapArea{{Name: "/dev/zram0", Priority: 100}, {Name: "/swap file (deleted)", Priority: -2}}; !slices.Equal(got, want) {
+		t.Errorf("the areas are %v, want %v", got, want)
 	}
 	if got := swapAreas("Filename Type\n"); got != nil {
-		t.Errorf("without areas there are %q", got)
+		t.Errorf("without areas there are %v", got)
 	}
 }
 

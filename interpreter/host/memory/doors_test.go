@@ -24,7 +24,7 @@ func TestKernel(t *testing.T) {
 			Sysctl:  map[string]string{"vm.panic_on_oom": "1", "net.ipv4.conf.eth0/1.rp_filter": "2"},
 			Modules: map[string]bool{"br_netfilter": false, "overlay": true},
 		},
-		Files: map[string]memory.File{"/etc/fstab": {Content: "/swapfile none swap sw 0 0\n# /dev/zram0 none swap\n/dev/vda1 / ext4 ro 0 0\n"}},
+		Files: map[string]memory.File{"/etc/fstab": {Content: "/swapfile none swap sw,pri=3 0 0\n# /dev/zram0 none swap\n/dev/vda1 / ext4 ro 0 0\n"}},
 	})
 	k, ctx := b.Kernel, t.Context()
 	release, err := k.Release(ctx)
@@ -62,18 +62,21 @@ func TestKernel(t *testing.T) {
 	swaps := func() string {
 		list, err := k.Swaps(ctx)
 		b.ok(err)
-		return strings.Join(list, " ")
+		return strings.Join(host.SwapNames(list), " ")
 	}
 	b.ok(k.SwapOff(ctx, "/dev/zram0"))
 	b.is(k.SwapOff(ctx, "/dev/zram0"), syscall.EINVAL)
 	if swaps() != "/swapfile" {
 		t.Errorf("swaps %q", swaps())
 	}
-	b.ok(k.SwapOn(ctx, "/dev/zram0"))
-	b.is(k.SwapOn(ctx, "/dev/zram0"), syscall.EBUSY)
+	b.ok(k.SwapOn(ctx, host.SwapArea{Name: "/dev/zram0"}))
+	b.is(k.SwapOn(ctx, host.SwapArea{Name: "/dev/zram0"}), syscall.EBUSY)
 	b.Reboot()
 	if loaded, _ := k.ModuleLoaded(ctx, "br_netfilter"); loaded || swaps() != "/swapfile" {
 		t.Errorf("after a boot: loaded %v, swaps %q", loaded, swaps())
+	}
+	if list, _ := k.Swaps(ctx); len(list) != 1 || list[0].Priority != 3 {
+		t.Errorf("after a boot swap areas are %v", list)
 	}
 	if got, _ := k.Sysctl(ctx, "vm.panic_on_oom"); got != "1" {
 		t.Errorf("after a boot the value is %q", got)

@@ -16,7 +16,7 @@ import (
 type kernelState struct {
 	sysctl  map[string]string
 	modules map[string]bool
-	swaps   []string
+	swaps   []host.SwapArea
 }
 
 // hostnameKey is the one key that every kernel has here, and that is a
@@ -139,7 +139,7 @@ func (d kernelDoor) LoadModule(ctx context.Context, name string) error {
 }
 
 // Swaps lists the active swap areas.
-func (d kernelDoor) Swaps(ctx context.Context) (list []string, err error) {
+func (d kernelDoor) Swaps(ctx context.Context) (list []host.SwapArea, err error) {
 	err = d.live(ctx, func(k *kernelState) error { list = slices.Clone(k.swaps); return nil })
 	return list, err
 }
@@ -148,20 +148,20 @@ func (d kernelDoor) Swaps(ctx context.Context) (list []string, err error) {
 func (d kernelDoor) SwapOff(ctx context.Context, area string) error {
 	d.m.count("kernel")
 	return d.live(ctx, func(k *kernelState) error {
-		if !slices.Contains(k.swaps, area) {
+		if !slices.Contains(host.SwapNames(k.swaps), area) {
 			return fmt.Errorf("swapoff %s: %w", area, syscall.EINVAL)
 		}
-		k.swaps = slices.DeleteFunc(slices.Clone(k.swaps), func(s string) bool { return s == area })
+		k.swaps = slices.DeleteFunc(slices.Clone(k.swaps), func(s host.SwapArea) bool { return s.Name == area })
 		return nil
 	})
 }
 
 // SwapOn starts swapping on an area.
-func (d kernelDoor) SwapOn(ctx context.Context, area string) error {
+func (d kernelDoor) SwapOn(ctx context.Context, area host.SwapArea) error {
 	d.m.count("kernel")
 	return d.live(ctx, func(k *kernelState) error {
-		if slices.Contains(k.swaps, area) {
-			return fmt.Errorf("swapon %s: %w", area, syscall.EBUSY)
+		if slices.Contains(host.SwapNames(k.swaps), area.Name) {
+			return fmt.Errorf("swapon %s: %w", area.Name, syscall.EBUSY)
 		}
 		k.swaps = append(slices.Clone(k.swaps), area)
 		return nil

@@ -3,15 +3,17 @@ package memory
 import (
 	"maps"
 	"path"
-	"slices"
+	"strconv"
 	"strings"
+
+	"hostler/interpreter/host"
 )
 
 // bootKernel is the kernel after a boot: what the image says, and what
 // /etc/sysctl.d, /etc/modules-load.d and /etc/fstab add.
 func (m *Memory) bootKernel(first bool) {
 	opts := m.opts.Kernel
-	m.kernel = kernelState{sysctl: maps.Clone(opts.Sysctl), modules: map[string]bool{}, swaps: slices.Clone(opts.Swaps)}
+	m.kernel = kernelState{sysctl: maps.Clone(opts.Sysctl), modules: map[string]bool{}, swaps: swapAreas(opts.Swaps)}
 	if m.kernel.sysctl == nil {
 		m.kernel.sysctl = map[string]string{}
 	}
@@ -37,11 +39,27 @@ func (m *Memory) bootKernel(first bool) {
 	}
 }
 
-func fstabSwaps(fstab string) (list []string) {
+// swapAreas are areas whose priority the kernel chooses.
+func swapAreas(names []string) (list []host.SwapArea) {
+	for _, name := range names {
+		list = append(list, host.SwapArea{Name: name, Priority: -1})
+	}
+	return list
+}
+
+func fstabSwaps(fstab string) (list []host.SwapArea) {
 	for _, line := range strings.Split(fstab, "\n") {
-		if f := strings.Fields(line); len(f) > 2 && !strings.HasPrefix(f[0], "#") && f[2] == "swap" {
-			list = append(list, f[0])
+		f := strings.Fields(line)
+		if len(f) < 3 || strings.HasPrefix(f[0], "#") || f[2] != "swap" {
+			continue
 		}
+		area := host.SwapArea{Name: f[0], Priority: -1}
+		for _, option := range strings.Split(strings.Join(f[3:min(len(f), 4)], ""), ",") {
+			if n, err := strconv.Atoi(strings.TrimPrefix(option, "pri=")); err == nil {
+				area.Priority = n
+			}
+		}
+		list = append(list, area)
 	}
 	return list
 }

@@ -71,7 +71,9 @@ func (Kernel) Sysctl(context.Context, string) (string, error) {
 }
 
 // Swaps is unknown.
-func (Kernel) Swaps(context.Context) ([]string, error) { return nil, notRunning("the swap areas") }
+func (Kernel) Swaps(context.Context) ([]host.SwapArea, error) {
+	return nil, notRunning("the swap areas")
+}
 
 // SetSysctl cannot be done.
 func (Kernel) SetSysctl(context.Context, string, string) error {
@@ -85,7 +87,7 @@ func (Kernel) LoadModule(context.Context, string) error { return notRunning("the
 func (Kernel) SwapOff(context.Context, string) error { return notRunning("the swap areas") }
 
 // SwapOn cannot be done.
-func (Kernel) SwapOn(context.Context, string) error { return notRunning("the swap areas") }
+func (Kernel) SwapOn(context.Context, host.SwapArea) error { return notRunning("the swap areas") }
 
 // Unmount cannot be done.
 func (Kernel) Unmount(context.Context, string) error { return notRunning("the mounts") }

@@ -21,7 +21,7 @@ type kernelState struct {
 	modules map[string]bool
 	// module is the one that was loaded first and was not there before.
 	module    string
-	swaps     map[string]bool
+	swaps     map[string]*host.SwapArea
 	unmounted []string
 }
 
@@ -140,50 +140,50 @@ func sysctlKey(key string) string {
 }
 
 // Swaps lists the active swap areas.
-func (k *kernel) Swaps(ctx context.Context) ([]string, error) {
-	return ask(ctx, k.w, func(v host.View) ([]string, error) { return k.w.activeSwaps(ctx, v) })
+func (k *kernel) Swaps(ctx context.Context) ([]host.SwapArea, error) {
+	return ask(ctx, k.w, func(v host.View) ([]host.SwapArea, error) { return k.w.activeSwaps(ctx, v) })
 }
 
-func (w *world) activeSwaps(ctx context.Context, v host.View) ([]string, error) {
+func (w *world) activeSwaps(ctx context.Context, v host.View) ([]host.SwapArea, error) {
 	all, err := v.Kernel.Swaps(ctx)
 	if err != nil {
 		return nil, err
 	}
-	active := slices.DeleteFunc(slices.Clone(all), func(area string) bool {
-		on, changed := w.kernel.swaps[area]
-		return changed && !on
+	active := slices.DeleteFunc(slices.Clone(all), func(area host.SwapArea) bool {
+		_, changed := w.kernel.swaps[area.Name]
+		return changed
 	})
-	for area, on := range w.kernel.swaps {
-		if on && !slices.Contains(active, area) {
-			active = append(active, area)
+	for _, area := range w.kernel.swaps {
+		if area != nil {
+			active = append(active, *area)
 		}
 	}
-	slices.Sort(active)
+	slices.SortFunc(active, func(a, b host.SwapArea) int { return strings.Compare(a.Name, b.Name) })
 	return active, nil
 }
 
 // SwapOff stops swapping on an active area.
 func (k *kernel) SwapOff(ctx context.Context, area string) error {
-	return k.swap(ctx, "swap-off", area, false)
+	return k.swap(ctx, "swap-off", area, nil)
 }
 
 // SwapOn starts swapping on one area.
-func (k *kernel) SwapOn(ctx context.Context, area string) error {
-	return k.swap(ctx, "swap-on", area, true)
+func (k *kernel) SwapOn(ctx context.Context, area host.SwapArea) error {
+	return k.swap(ctx, "swap-on", area.Name, &area)
 }
 
-func (k *kernel) swap(ctx context.Context, kind, area string, on bool) error {
-	return do(ctx, k.w, kind, area, func(v host.View) error {
+func (k *kernel) swap(ctx context.Context, kind, name string, on *host.SwapArea) error {
+	return do(ctx, k.w, kind, name, func(v host.View) error {
 		active, err := k.w.activeSwaps(ctx, v)
-		switch is := slices.Contains(active, area); {
+		switch is := slices.Contains(host.SwapNames(active), name); {
 		case err != nil:
 			return err
-		case is && on:
-			return fmt.Errorf("swap area %s: %w", area, syscall.EBUSY)
-		case !is && !on:
-			return fmt.Errorf("swap area %s: %w", area, syscall.EINVAL)
+		case is && on != nil:
+			return fmt.Errorf("swap area %s: %w", name, syscall.EBUSY)
+		case !is && on == nil:
+			return fmt.Errorf("swap area %s: %w", name, syscall.EINVAL)
 		}
-		keep(&k.w.kernel.swaps, area, on)
+		keep(&k.w.kernel.swaps, name, on)
 		return nil
 	})
 }

@@ -53,9 +53,9 @@ func TestModulesAndSwaps(t *testing.T) {
 	}
 	must(t, k.SwapOff(ctx, "/swap"))
 	is(t, k.SwapOff(ctx, "/swap"), syscall.EINVAL)
-	must(t, k.SwapOn(ctx, "/new"))
-	is(t, k.SwapOn(ctx, "/new"), syscall.EBUSY)
-	if got, err := k.Swaps(ctx); err != nil || !slices.Equal(got, []string{"/dev/sda2", "/new"}) {
+	must(t, k.SwapOn(ctx, host.SwapArea{Name: "/new", Priority: 7}))
+	is(t, k.SwapOn(ctx, host.SwapArea{Name: "/new", Priority: 7}), syscall.EBUSY)
+	if got, err := k.Swaps(ctx); err != nil || !slices.Equal(got, []host.SwapArea{{Name: "/dev/sda2"}, {Name: "/new", Priority: 7}}) {
 		t.Errorf("swaps are %v, %v", got, err)
 	}
 	if r, err := k.Release(ctx); err != nil || r != "6.1.0" {

@@ -49,7 +49,7 @@ func everything(t *testing.T, h host.Host) {
 	_ = h.Kernel.SetSysctl(ctx, "vm.x", "2")
 	_ = h.Kernel.LoadModule(ctx, "br_netfilter")
 	_ = h.Kernel.SwapOff(ctx, "/swap")
-	_ = h.Kernel.SwapOn(ctx, "/swap2")
+	_ = h.Kernel.SwapOn(ctx, host.SwapArea{Name: "/swap2"})
 	_ = h.Kernel.Unmount(ctx, "/tmp")
 	_ = h.Network.DeleteLink(ctx, "wg0")
 	_ = h.Network.DeleteRule(ctx, host.RuleState{Family: host.IPv4, Priority: 1, Table: 1})

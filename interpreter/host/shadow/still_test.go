@@ -109,7 +109,12 @@ func (s stillKernel) ModuleAvailable(_ context.Context, name string) (bool, erro
 func (s stillKernel) ModuleLoaded(_ context.Context, name string) (bool, error) {
 	return ask(s.still, s.modules[name])
 }
-func (s stillKernel) Swaps(context.Context) ([]string, error) { return ask(s.still, s.swaps) }
+func (s stillKernel) Swaps(context.Context) (areas []host.SwapArea, err error) {
+	for _, name := range s.swaps {
+		areas = append(areas, host.SwapArea{Name: name})
+	}
+	return ask(s.still, areas)
+}
 func (s stillKernel) Sysctl(_ context.Context, key string) (string, error) {
 	v, ok := s.sysctls[key]
 	if !ok && !s.noManager {
