@@ -41,7 +41,7 @@ func TestBootUnitLines(t *testing.T) {
 		Credentials: map[string]string{"token": CredentialsDir + "/token", "ca": "/etc/ca", "key": ""},
 	}.Text()
 	for _, want := range []string{
-		"\nExecStart=/opt/h/bin/hostler preflight recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json --prefix /opt/h --quiet\n" +
+		"\nExecStart=-/opt/h/bin/hostler preflight recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json --prefix /opt/h --quiet\n" +
 			"ExecStart=/opt/h/bin/hostler ensure recipe:x --inputs /etc/hostler/inputs.hcl --inputs /etc/site.json --prefix /opt/h --wait 5m\n",
 		"\nLoadCredential=ca:/etc/ca\nLoadCredential=key\nLoadCredential=token:/etc/hostler/credentials/token\n",
 		"\nStartLimitIntervalSec=0\n", "\nRestartPreventExitStatus=64 65 69 73\n", " hostler-daemon.service\n",

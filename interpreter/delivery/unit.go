@@ -32,9 +32,10 @@ type Boot struct {
 // It tries again, at ever longer intervals where systemd knows them (254), until
 // the network is really there; network-online.target may come before that. A
 // fault that another try cannot mend ends it: 64 and 65 are invalid, 73 is
-// refused. Preflight is no ExecStartPre=, whose exit codes systemd does not hold
-// against RestartPreventExitStatus=. What is written for people goes to the
-// console too: nothing, but for warnings and faults.
+// refused. Preflight only looks, and tells people all that it finds: how it ends
+// does not count, since ensure looks too, and it alone keeps the run and tells
+// status sinks of it. What is written for people goes to the console too:
+// nothing, but for warnings and faults.
 const bootText = `[Unit]
 Description=Hostler: install, continue, or verify and repair
 Wants=network-online.target
@@ -54,7 +55,7 @@ SuccessExitStatus=69
 RestartPreventExitStatus=64 65 69 73
 StandardOutput=journal+console
 StandardError=inherit
-%sExecStart=%s
+%sExecStart=-%s
 ExecStart=%s
 
 [Install]

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"hostler/interpreter/delivery"
 	"hostler/testdata/lab"
 )
 
@@ -24,10 +25,18 @@ const (
 	firstSecret = "abcdef.0123456789abcdef"
 	kvpPool     = "/var/lib/hyperv/.kvp_pool_1"
 	firstObject = "/apis/example.com/v1/machines/w1"
+	firstPrefix = "/opt/first"
 )
 
-// firstUnit is a first boot: ensure, with the token as a credential.
-const firstUnit = "[Service]\nType=oneshot\nLoadCredential=token:/etc/first-token\nExecStart=" + program + " ensure /root/trial.hcl\n"
+// firstUnit is the unit of a first boot, below a prefix of its own, with the token
+// as a credential. It is not tried again here.
+func firstUnit() map[string]string {
+	boot := delivery.Boot{Prefix: firstPrefix, Recipe: "/root/trial.hcl", Credentials: map[string]string{"token": "/etc/first-token"}}
+	return map[string]string{
+		"/etc/systemd/system/first.service": boot.Text(), "/etc/systemd/system/first.service.d/once.conf": "[Service]\nRestart=no\n",
+		"/etc/first-token": firstSecret,
+	}
+}
 
 // told is a status as a webhook and a file sink get it.
 type told struct {
@@ -112,10 +121,9 @@ func newFirst(t *testing.T) *first {
 	f := &first{receivers: &receivers{}}
 	url, authority := lab.ServeTLS(t, f.receivers)
 	f.url, f.authority = url, string(authority)
-	f.site = settle(t, lab.Options{Files: map[string]string{
-		"/etc/systemd/system/first.service": firstUnit, "/etc/first-token": firstSecret,
-		kvpPool: string(append(append([]byte("other"), make([]byte, 507)...), append([]byte("kept"), make([]byte, 2044)...)...)),
-	}})
+	files := firstUnit()
+	files[kvpPool] = string(append(append([]byte("other"), make([]byte, 507)...), append([]byte("kept"), make([]byte, 2044)...)...))
+	f.site = settle(t, lab.Options{Files: files})
 	return f
 }
 
@@ -131,8 +139,12 @@ func (f *first) recipe(timeout, steps string) {
 		"create = jsonencode({ apiVersion = \"example.com/v1\", kind = \"Machine\", metadata = { name = \"w1\" } })", f.url, firstObject)) + steps)
 }
 
-// boot runs the first boot; its unit ends as it does.
-func (f *first) boot() { f.Exec("systemctl", "start", "first.service") }
+// boot runs the first boot; its unit ends as it does. A reset has taken the
+// delivered program away.
+func (f *first) boot() {
+	f.MustExec("install", "-D", program, delivery.Program(firstPrefix))
+	f.Exec("systemctl", "start", "first.service")
+}
 
 func (f *first) kvp() map[string]string {
 	pool, all := f.Pull(kvpPool), map[string]string{}
