@@ -1,15 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hostler/builtins"
+	"hostler/interpreter/editor"
 	"hostler/interpreter/eval"
 	"hostler/interpreter/lint"
 	"hostler/interpreter/lint/rules"
@@ -18,8 +16,8 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "explain [BLOCK|FUNCTION|RULE]", Short: "Show the documentation of a block type, a function or a rule",
-		Long:    "Without a name it lists the block types, the functions, and the rules of lint.",
+		Use: "explain [BLOCK|ARGUMENT|FUNCTION|RULE]", Short: "Show the documentation of a block, a function or a rule",
+		Long:    "Without a name it lists the words of the language: blocks, arguments of every step, functions, and the rules of lint.",
 		Example: example("hostler explain write_file_if_changed", "hostler explain trimprefix", "hostler explain bare-mode"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -36,50 +34,38 @@ func (a *app) explainCommand() *cobra.Command {
 }
 
 func (a *app) explain(name string) error {
+	text := explanation(name)
+	if text == "" {
+		return usagef("there is no block, argument, function or rule %q.%s hostler explain lists them", name, didYouMean("", name, vocabularyNames()))
+	}
+	_, err := io.WriteString(a.out.W, text)
+	return err
+}
+
+// explanation documents a name, "" for one that is not known.
+func explanation(name string) string {
 	vocab := builtins.Vocabulary()
 	if t := vocab.Type(name); t != nil {
-		_, err := io.WriteString(a.out.W, report.BlockPage(t))
-		return err
+		return report.BlockPage(t)
 	}
 	if f, ok := eval.Functions(vocab)[name]; ok {
-		_, err := io.WriteString(a.out.W, report.FunctionText(name, f))
-		return err
+		return report.FunctionText(name, f)
 	}
 	for _, r := range rules.All() {
 		if r.Name == name {
-			_, err := io.WriteString(a.out.W, lint.RulePage(r))
-			return err
+			return lint.RulePage(r)
 		}
 	}
-	return usagef("there is no block type, function or rule %q.%s hostler explain lists them", name, didYouMean("", name, vocabularyNames()))
-}
-
-func (a *app) listVocabulary() {
-	vocab := builtins.Vocabulary()
-	fmt.Fprintln(a.out.W, "Block types:")
-	for _, t := range vocab.Types {
-		fmt.Fprintf(a.out.W, "  %-24s %s\n", t.Name, t.Doc.Summary)
+	top, step := editor.Words()
+	for _, n := range slices.Concat(top, step.Blocks) {
+		if n.Name == name {
+			return report.BlockText(n)
+		}
 	}
-	fmt.Fprintln(a.out.W, "\nFunctions:")
-	functions := eval.Functions(vocab)
-	for _, name := range slices.Sorted(maps.Keys(functions)) {
-		summary, _, _ := strings.Cut(functions[name].Description(), "\n")
-		fmt.Fprintf(a.out.W, "  %-24s %s\n", name, summary)
+	for _, attr := range step.Attrs {
+		if attr.Name == name {
+			return report.ArgumentText(attr)
+		}
 	}
-	fmt.Fprintln(a.out.W, "\nRules of lint:")
-	for _, r := range rules.All() {
-		fmt.Fprintf(a.out.W, "  %-24s %s.\n", r.Name, r.Summary)
-	}
-}
-
-func vocabularyNames() (names []string) {
-	vocab := builtins.Vocabulary()
-	for _, t := range vocab.Types {
-		names = append(names, t.Name)
-	}
-	names = append(names, slices.Sorted(maps.Keys(eval.Functions(vocab)))...)
-	for _, r := range rules.All() {
-		names = append(names, r.Name)
-	}
-	return names
+	return ""
 }

@@ -124,6 +124,12 @@ func required(a block.Attr) block.Attr {
 	return a
 }
 
+// Words is the grammar around the steps: the blocks at the top level, and what
+// every step accepts, arguments and blocks.
+func Words() (top []block.Nested, step block.Schema) {
+	return topBlocks(), block.Schema{Attrs: commonAttrs(), Blocks: []block.Nested{retryBlock()}}
+}
+
 // commonAttrs are the arguments that every step accepts.
 func commonAttrs() []block.Attr {
 	return []block.Attr{

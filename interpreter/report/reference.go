@@ -19,7 +19,7 @@ func BlockPage(t *block.Type) string {
 	fmt.Fprintf(&out, "# %s\n\n%s\n", t.Name, t.Doc.Summary)
 	section(&out, "", t.Doc.Text)
 	section(&out, "Example", "```hcl\n"+strings.TrimSpace(t.Example)+"\n```")
-	section(&out, "Arguments", cmp.Or(arguments(t.Schema, ""), "It has none of its own.\n")+"\nEvery step also takes `when`, `for_each`, `timeout`, `on_drift` and `description`; see [the language](../../language.md#steps).")
+	section(&out, "Arguments", cmp.Or(arguments(t.Schema, ""), "It has none of its own.\n")+"\nEvery step also takes `when`, `for_each`, `timeout`, `on_drift`, `description` and `failure_reason`; see [the language](../../language.md#steps).")
 	if len(t.Schema.Exports) > 0 {
 		section(&out, "Exported attributes", exports(t.Schema.Exports))
 	}
@@ -29,6 +29,16 @@ func BlockPage(t *block.Type) string {
 	section(&out, "Retry", retryable(t))
 	section(&out, "Where it may stand", standing(t))
 	return out.String()
+}
+
+// BlockText documents a block of the language that is no step.
+func BlockText(n block.Nested) string {
+	return fmt.Sprintf("# %s%s\n\n%s (%s)\n%s", n.Name, labels(n.Labels), n.Doc, often(n), arguments(n.Schema, n.Name+"."))
+}
+
+// ArgumentText documents an argument that every step accepts.
+func ArgumentText(a block.Attr) string {
+	return fmt.Sprintf("# %s\n\nAn argument of every step (%s). %s\n", a.Name, typeOf(a), meaning(a))
 }
 
 func section(out *strings.Builder, title, text string) {

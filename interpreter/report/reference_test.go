@@ -73,7 +73,7 @@ Few. (2 to 3)
 
 Steps. (holds steps)
 
-Every step also takes ` + "`when`, `for_each`, `timeout`, `on_drift` and `description`; see [the language](../../language.md#steps)." + `
+Every step also takes ` + "`when`, `for_each`, `timeout`, `on_drift`, `description` and `failure_reason`; see [the language](../../language.md#steps)." + `
 
 ## Exported attributes
 
