@@ -11,7 +11,8 @@ import (
 type StepError struct {
 	Address string
 	Stage   string
-	// Reason is the step's failure_reason, "" when it says none.
+	// Reason is the failure_reason of the step, or of the part of it that
+	// failed; "" when it says none.
 	Reason string
 	Err    error
 }

@@ -89,7 +89,7 @@ func (w *walker) actAfterStop(ctx context.Context, p *block.Placed, slot string)
 	}
 	w.emitDone(p, began, change, err)
 	if err != nil {
-		return &StepError{p.Address, p.Stage, p.FailureReason, err}
+		return &StepError{p.Address, p.Stage, block.Reason(err, p.FailureReason), err}
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (w *walker) undo(ctx context.Context, key thing.Key) error {
 		w.emitDone(&p, began, change, err)
 	}
 	if err != nil {
-		return &StepError{undoneAs(key, p.Address), p.Stage, p.FailureReason, err}
+		return &StepError{undoneAs(key, p.Address), p.Stage, block.Reason(err, p.FailureReason), err}
 	}
 	return nil
 }

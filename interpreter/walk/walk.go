@@ -281,7 +281,7 @@ func (w *walker) steps(ctx context.Context) error {
 		}
 		if err := w.step(ctx, p); err != nil {
 			w.result.Failed++
-			return &StepError{p.Address, p.Stage, p.FailureReason, err}
+			return &StepError{p.Address, p.Stage, block.Reason(err, p.FailureReason), err}
 		}
 	}
 	return w.leaveStage()

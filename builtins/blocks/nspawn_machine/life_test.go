@@ -188,6 +188,30 @@ func TestReadyFaults(t *testing.T) {
 	}
 }
 
+// TestFailureReasons: the tree and each condition say what their failure is
+// reported as.
+func TestFailureReasons(t *testing.T) {
+	rootfs := func(image string) string {
+		return strings.Replace(body(image, ""), "image =", "failure_reason = \"TreeFailed\"\n image =", 1)
+	}
+	s := blocktest.NewStage(memoryHost(nil).Host())
+	if err := s.Apply(part(t, "rootfs", rootfs("/srv/gone.tar"))); block.Reason(err, "Other") != "TreeFailed" {
+		t.Errorf("tree: %v is %s", err, block.Reason(err, "Other"))
+	}
+	for more, want := range map[string]string{
+		"ready {\n file = \"/etc/os-release\"\n failure_reason = \"First\"\n}\nready {\n file = \"/gone\"\n timeout = \"1s\"\n failure_reason = \"Second\"\n}": "Second",
+		"ready {\n file = \"/gone\"\n timeout = \"1s\"\n}": "Other",
+	} {
+		s := blocktest.NewStage(memoryHost(nil).Host())
+		text := body("/srv/one.tar", more)
+		s.MustApply(t, part(t, "rootfs", text))
+		s.MustApply(t, part(t, "boot", text))
+		if err := s.Apply(part(t, "ready", text)); err == nil || block.Reason(err, "Other") != want {
+			t.Errorf("%s: %v is %s", more, err, block.Reason(err, "Other"))
+		}
+	}
+}
+
 func TestOffline(t *testing.T) {
 	s := blocktest.NewStage(memoryHost(func(o *memory.Options) { o.Offline = true }).Host())
 	text := body("/srv/one.tar", settings)

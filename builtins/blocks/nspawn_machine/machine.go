@@ -32,6 +32,7 @@ type rootfsArgs struct {
 	SHA256   *string `cty:"sha256"`
 	CA       *string `cty:"ca_certificate"`
 	Platform *string `cty:"platform"`
+	Reason   *string `cty:"failure_reason"`
 }
 
 type settingsArgs struct {
@@ -56,6 +57,7 @@ type readyArgs struct {
 	Timeout   string     `cty:"timeout"`
 	Interval  string     `cty:"interval"`
 	OnTimeout [][]string `cty:"on_timeout"`
+	Reason    *string    `cty:"failure_reason"`
 }
 
 // machine is what all parts know.
@@ -70,6 +72,7 @@ type machine struct {
 	sha256     string
 	ca         string
 	platform   rootfs.Platform // zero when the host's architecture is not known
+	reason     string          // what a failure of the tree is reported as
 	responsive time.Duration
 	conditions []condition
 }
@@ -121,6 +124,9 @@ func (m *machine) takeImage(args block.Args) (diags hcl.Diagnostics) {
 	}
 	if r.CA != nil {
 		m.ca = *r.CA
+	}
+	if r.Reason != nil {
+		m.reason = *r.Reason
 	}
 	if err := rootfs.CheckReference(m.image, m.sha256); err != nil {
 		diags = append(diags, args.Fault("rootfs[0].image", "Invalid image", sentence(err)))

@@ -92,6 +92,7 @@ func rootfsSchema() block.Schema {
 		block.Text("sha256").Says("The digest of a tar's bytes in hexadecimal. Required for https; for a local tar it saves reading it at every check."),
 		block.Text("ca_certificate").Says("The certificate of who signs for the image's server, in PEM or as the path of a file, trusted for it beside the host's own."),
 		block.Text("platform").Says("`OS/ARCHITECTURE[/VARIANT]`; the default is the host's."),
+		failureReason(),
 	}}
 }
 
@@ -119,8 +120,15 @@ func readySchema() block.Schema {
 		block.AbsPath("file").Says("A path inside that must be there."),
 		block.Duration("timeout", "60s").Says("How long to wait for it."),
 		block.Duration("interval", "2s").Says("How long to wait between two tries."),
-		diagnostics,
+		diagnostics, failureReason(),
 	}}
+}
+
+// failureReason is the common argument for one part of the machine.
+func failureReason() block.Attr {
+	a := block.Text("failure_reason").Says("The class that a failure of this part is reported as; the default is the machine's `failure_reason`.")
+	a.Grammar, a.Check = "word in CamelCase", onString(block.CheckReason)
+	return a
 }
 
 func onString(check func(string) error) func(cty.Value) error {

@@ -20,6 +20,7 @@ type condition struct {
 	command           []string
 	timeout, interval time.Duration
 	onTimeout         [][]string
+	reason            string // what its failure is reported as
 }
 
 func (m *machine) takeReady(args block.Args) (diags hcl.Diagnostics) {
@@ -35,6 +36,9 @@ func (m *machine) takeReady(args block.Args) (diags hcl.Diagnostics) {
 		}
 		if r.Command != nil {
 			given++
+		}
+		if r.Reason != nil {
+			c.reason = *r.Reason
 		}
 		if given != 1 {
 			diags = append(diags, args.Fault(at, "Condition needed once", "Write exactly one of unit, command and file in ready; repeat ready for more."))
@@ -169,7 +173,7 @@ func (s *readyStep) wait(ctx context.Context, do block.Do) error {
 			continue
 		}
 		if err := c.await(ctx, inside, do.Host.Clock); err != nil {
-			return err
+			return block.Because(c.reason, err)
 		}
 	}
 	return s.record(ctx, do, note)

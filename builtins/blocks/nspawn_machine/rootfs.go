@@ -63,7 +63,8 @@ type plan struct {
 func (s *rootfsStep) Check(ctx context.Context, in block.Look) (block.Change, error) {
 	p, err := s.plan(ctx, in)
 	if err != nil {
-		return block.OrUnknown("machine "+s.active, err)
+		change, err := block.OrUnknown("machine "+s.active, err)
+		return change, block.Because(s.reason, err)
 	}
 	return p.change(), nil
 }
@@ -130,25 +131,32 @@ func (p plan) change() block.Change {
 // Apply makes the tree first: an image that is no machine's fails before
 // anything of it stands in the host's configuration.
 func (s *rootfsStep) Apply(ctx context.Context, do block.Do) error {
+	if err := s.place(ctx, do); err != nil {
+		return block.Because(s.reason, s.named(err))
+	}
+	return nil
+}
+
+func (s *rootfsStep) place(ctx context.Context, do block.Do) error {
 	host.AskAgain(do.Host.Machines) // nothing is built under a machine that runs
 	p, err := s.plan(ctx, do.Look)
 	if err == nil && p.tree.action != block.ActionNone {
 		err = s.build(ctx, do, p.tree)
 	}
 	if err != nil {
-		return s.named(err)
+		return err
 	}
 	for _, f := range p.files {
 		if err := ctx.Err(); err != nil {
-			return s.named(err)
+			return err
 		}
 		if err := f.apply(do.Host.Files); err != nil {
-			return s.named(err)
+			return err
 		}
 	}
 	for _, l := range p.links {
 		if err := l.apply(do.Host.Files); err != nil {
-			return s.named(err)
+			return err
 		}
 	}
 	return nil
