@@ -372,6 +372,38 @@ variable "free_bytes" {
   description = "Space that must be free below /var/lib, in bytes; 8 GiB"
 }
 
+# --- what happens is told ---
+
+variable "status" {
+  type = object({
+    timeout = optional(string, "5s")
+    hyperv  = optional(bool, true)
+    console = optional(bool, false)
+    file    = optional(string)
+    metrics = optional(string)
+    webhook = optional(object({
+      url            = string
+      token_file     = optional(string)
+      ca_certificate = optional(string)
+    }))
+    condition = optional(object({
+      object     = string
+      type       = optional(string, "HostReady")
+      create     = optional(any)
+      token_file = optional(string)
+    }))
+  })
+  default     = {}
+  description = "Where the status of runs is told: Hyper-V and Azure, the console, a file and a directory of metrics below /run, a webhook, a condition of an object of the cluster. In condition, {node} is the node's name, and the bootstrap token is used where there is no token_file"
+}
+
+variable "status_token" {
+  type        = string
+  sensitive   = true
+  default     = null
+  description = "Bearer token for status.webhook"
+}
+
 # --- the interpreter ---
 
 variable "boot_inputs" {
@@ -536,6 +568,57 @@ locals {
   nvidia_libraries = var.nvidia ? [for pair in setproduct(var.nvidia_library_directories, [
     "libnvidia-*.so*", "libcuda*.so*", "libEGL_nvidia*.so*", "libGLX_nvidia*.so*", "libGLESv2_nvidia*.so*", "libnvcuvid*.so*", "libnvoptix*.so*",
   ]) : "${pair[0]}/${pair[1]}"] : []
+}
+
+# --- what happens is told, from the first requirement on ---
+
+status_sink "hyperv" {
+  when    = var.status.hyperv
+  timeout = var.status.timeout
+  hyperv_kvp {}
+}
+
+status_sink "console" {
+  when    = var.status.console
+  timeout = var.status.timeout
+  console {}
+}
+
+status_sink "file" {
+  when    = var.status.file != null
+  timeout = var.status.timeout
+  file { path = var.status.file }
+}
+
+status_sink "metrics" {
+  when    = var.status.metrics != null
+  timeout = var.status.timeout
+  metrics { directory = var.status.metrics }
+}
+
+status_sink "webhook" {
+  when    = var.status.webhook != null
+  timeout = var.status.timeout
+  webhook {
+    url            = var.status.webhook.url
+    token          = var.status_token
+    token_file     = var.status.webhook.token_file
+    ca_certificate = var.status.webhook.ca_certificate
+  }
+}
+
+status_sink "condition" {
+  when    = var.status.condition != null
+  timeout = var.status.timeout
+  kubernetes {
+    server         = local.api_server
+    ca_certificate = local.ca
+    object         = replace(var.status.condition.object, "{node}", local.node_name)
+    condition      = var.status.condition.type
+    create         = var.status.condition.create == null ? null : replace(jsonencode(var.status.condition.create), "{node}", local.node_name)
+    token          = var.status.condition.token_file == null ? var.bootstrap_token : null
+    token_file     = var.status.condition.token_file
+  }
 }
 
 # --- what must hold before anything is changed ---
@@ -740,12 +823,14 @@ stage "node" {
   }
 
   nspawn_machine "node" {
-    name  = length(var.machines) == 1 ? var.machines[0] : null
-    slots = length(var.machines) > 1 ? var.machines : null
+    name           = length(var.machines) == 1 ? var.machines[0] : null
+    slots          = length(var.machines) > 1 ? var.machines : null
+    failure_reason = "MachineStartFailed"
 
     rootfs {
-      image  = var.rootfs_image
-      sha256 = var.rootfs_sha256
+      image          = var.rootfs_image
+      sha256         = var.rootfs_sha256
+      failure_reason = "RootFSFailed"
     }
 
     settings {
@@ -783,21 +868,23 @@ stage "node" {
         description = "Kubernetes, container runtime and network plugins"
 
         download "kubernetes" {
-          for_each   = var.programs.kubernetes.install ? var.programs.kubernetes.binaries : []
-          url        = local.url[each.key]
-          sha256     = lookup(var.programs.kubernetes.sha256, each.key, null)
-          sha256_url = lookup(var.programs.kubernetes.sha256, each.key, null) == null ? "${local.url[each.key]}.sha256" : null
-          path       = "/usr/local/bin/${each.key}"
-          mode       = "0755"
+          for_each       = var.programs.kubernetes.install ? var.programs.kubernetes.binaries : []
+          url            = local.url[each.key]
+          sha256         = lookup(var.programs.kubernetes.sha256, each.key, null)
+          sha256_url     = lookup(var.programs.kubernetes.sha256, each.key, null) == null ? "${local.url[each.key]}.sha256" : null
+          path           = "/usr/local/bin/${each.key}"
+          mode           = "0755"
+          failure_reason = "ProgramsFailed"
         }
 
         download "crictl" {
-          when       = var.programs.crictl.install
-          url        = local.url["crictl"]
-          sha256     = var.programs.crictl.sha256
-          sha256_url = var.programs.crictl.sha256 == null ? "${local.url["crictl"]}.sha256" : null
-          members    = { "crictl" = "/usr/local/bin/crictl" }
-          mode       = "0755"
+          when           = var.programs.crictl.install
+          url            = local.url["crictl"]
+          sha256         = var.programs.crictl.sha256
+          sha256_url     = var.programs.crictl.sha256 == null ? "${local.url["crictl"]}.sha256" : null
+          members        = { "crictl" = "/usr/local/bin/crictl" }
+          mode           = "0755"
+          failure_reason = "ProgramsFailed"
         }
 
         download "containerd" {
@@ -811,25 +898,28 @@ stage "node" {
             "bin/containerd-stress"       = "/usr/local/bin/containerd-stress"
             "bin/ctr"                     = "/usr/local/bin/ctr"
           }
-          mode = "0755"
+          mode           = "0755"
+          failure_reason = "ProgramsFailed"
         }
 
         download "runc" {
-          when       = var.programs.runc.install
-          url        = local.url["runc"]
-          sha256     = var.programs.runc.sha256
-          sha256_url = var.programs.runc.sha256 == null ? replace(local.url["runc"], "/[^/]+$/", "runc.sha256sum") : null
-          path       = "/usr/local/bin/runc"
-          mode       = "0755"
+          when           = var.programs.runc.install
+          url            = local.url["runc"]
+          sha256         = var.programs.runc.sha256
+          sha256_url     = var.programs.runc.sha256 == null ? replace(local.url["runc"], "/[^/]+$/", "runc.sha256sum") : null
+          path           = "/usr/local/bin/runc"
+          mode           = "0755"
+          failure_reason = "ProgramsFailed"
         }
 
         download "cni" {
-          when       = var.programs.cni.install
-          url        = local.url["cni"]
-          sha256     = var.programs.cni.sha256
-          sha256_url = var.programs.cni.sha256 == null ? "${local.url["cni"]}.sha256" : null
-          members    = { for name in var.programs.cni.plugins : name => "/opt/cni/bin/${name}" }
-          mode       = "0755"
+          when           = var.programs.cni.install
+          url            = local.url["cni"]
+          sha256         = var.programs.cni.sha256
+          sha256_url     = var.programs.cni.sha256 == null ? "${local.url["cni"]}.sha256" : null
+          members        = { for name in var.programs.cni.plugins : name => "/opt/cni/bin/${name}" }
+          mode           = "0755"
+          failure_reason = "ProgramsFailed"
         }
       }
 
@@ -1048,12 +1138,14 @@ stage "node" {
 
     after_boot {
       systemd_unit "containerd_runs" {
-        name   = "containerd.service"
-        enable = true
-        state  = "started"
+        name           = "containerd.service"
+        enable         = true
+        state          = "started"
+        failure_reason = "ContainerdFailed"
       }
 
       restart_on_change "containerd.service" {
+        failure_reason = "ContainerdFailed"
         watch = [
           write_file_if_changed.containerd,
           systemd_unit["containerd.service"],
@@ -1071,6 +1163,7 @@ stage "node" {
       }
 
       restart_on_change "kubelet.service" {
+        failure_reason = "KubeletBootstrapFailed"
         watch = [
           write_file_if_changed.ca,
           write_file_if_changed.kubelet,
@@ -1084,15 +1177,17 @@ stage "node" {
     }
 
     ready {
-      unit    = "kubelet.service"
-      timeout = "60s"
+      unit           = "kubelet.service"
+      timeout        = "60s"
+      failure_reason = "KubeletBootstrapFailed"
     }
 
     # It is there when the API server has signed the kubelet's certificate.
     ready {
-      file     = "/var/lib/kubelet/kubeconfig"
-      timeout  = "2m"
-      interval = "2s"
+      file           = "/var/lib/kubelet/kubeconfig"
+      timeout        = "2m"
+      interval       = "2s"
+      failure_reason = "KubeletBootstrapFailed"
       on_timeout = [
         ["systemctl", "status", "kubelet.service", "--no-pager"],
         ["journalctl", "--unit=kubelet.service", "--lines=80", "--no-pager"],

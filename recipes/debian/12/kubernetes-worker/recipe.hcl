@@ -348,6 +348,38 @@ variable "free_bytes" {
   description = "Space that must be free below /var/lib, in bytes; 8 GiB"
 }
 
+# --- what happens is told ---
+
+variable "status" {
+  type = object({
+    timeout = optional(string, "5s")
+    hyperv  = optional(bool, true)
+    console = optional(bool, false)
+    file    = optional(string)
+    metrics = optional(string)
+    webhook = optional(object({
+      url            = string
+      token_file     = optional(string)
+      ca_certificate = optional(string)
+    }))
+    condition = optional(object({
+      object     = string
+      type       = optional(string, "HostReady")
+      create     = optional(any)
+      token_file = optional(string)
+    }))
+  })
+  default     = {}
+  description = "Where the status of runs is told: Hyper-V and Azure, the console, a file and a directory of metrics below /run, a webhook, a condition of an object of the cluster. In condition, {node} is the node's name, and the bootstrap token is used where there is no token_file"
+}
+
+variable "status_token" {
+  type        = string
+  sensitive   = true
+  default     = null
+  description = "Bearer token for status.webhook"
+}
+
 # --- the interpreter ---
 
 variable "boot_inputs" {
@@ -407,6 +439,8 @@ use "worker" {
     swap_off                   = var.swap_off
     apt_hardening              = var.apt_hardening
     free_bytes                 = var.free_bytes
+    status                     = var.status
+    status_token               = var.status_token
     boot_inputs                = var.boot_inputs
     boot_credentials           = var.boot_credentials
     daemon                     = var.daemon
