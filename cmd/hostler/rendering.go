@@ -90,15 +90,20 @@ func (a *app) payload(f deliver.Format, r *rendering, args []string) (*deliver.P
 	return p, nil
 }
 
-// missing says which variables would keep the recipe from running on the host.
+// missing says which variables would keep the recipe from running on the host. A
+// secret that no step is made from keeps it from nothing.
 func (r *rendering) missing(recipe *eval.Recipe, inputs eval.Inputs) error {
 	var faults []error
-	secret := map[string]bool{}
+	secret, needed := map[string]bool{}, recipe.Needed(inputs)
 	for _, v := range recipe.Variables() {
 		_, there := r.Credentials[v.Name]
 		secret[v.Name] = v.Sensitive
-		if v.Required && !there && !inputs.Given(v.Name) {
-			faults = append(faults, &deliver.FlagError{Flag: "--inputs", Problem: fmt.Sprintf("variable %q has no default and no value; give it in a file with --inputs, or with --var", v.Name)})
+		if v.Required && !there && !inputs.Given(v.Name) && (!v.Sensitive || slices.Contains(needed, v.Name)) {
+			problem := fmt.Sprintf("variable %q has no default and no value; give it in a file with --inputs, or with --var", v.Name)
+			if v.Sensitive {
+				problem += fmt.Sprintf(", or leave it on the host: %s %s=FILE", deliver.FlagCredential, v.Name)
+			}
+			faults = append(faults, &deliver.FlagError{Flag: "--inputs", Problem: problem})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Credentials)) {

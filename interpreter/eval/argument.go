@@ -117,6 +117,7 @@ func (e *evaluation) notKnown(at *block.Attr, a *hclsyntax.Attribute, path strin
 		hole := block.Hole{Vars: s.vars}
 		e.holes[path], e.stored[path], e.secret[path] = hole, hole, true
 		for _, name := range s.missing {
+			e.frame.run.needed[name] = true
 			if !slices.Contains(e.needs, name) {
 				e.needs = append(e.needs, name)
 			}

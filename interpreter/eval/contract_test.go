@@ -86,6 +86,44 @@ systemd_unit "a.service" {
 	}
 }
 
+// TestNeeded: a secret is needed where a step that may be on is made from it.
+func TestNeeded(t *testing.T) {
+	r := load(t, testVocabulary(), `
+variable "off" { sensitive = true }
+variable "maybe" { sensitive = true }
+variable "spare" { sensitive = true }
+variable "given" { sensitive = true }
+variable "idle" {
+  sensitive = true
+  default   = null
+}
+variable "login" { default = "program" }
+locals { all = "${var.maybe}${var.given}" }
+systemd_unit "off.service" {
+  when    = var.login == "token"
+  content = "x"
+  drop_in "one" { content = var.off }
+}
+systemd_unit "maybe.service" {
+  when    = host.hostname == "one"
+  content = "x"
+  drop_in "one" { content = local.all }
+}
+systemd_unit "idle.service" {
+  content = "x"
+  drop_in "one" { content = coalesce(var.idle, "none") }
+}
+`)
+	in, diags := r.Inputs([]Given{{Strength: FromFlag, Name: "given", Text: []byte("x")}})
+	if got := r.Needed(in); diags.HasErrors() || !slices.Equal(got, []string{"maybe"}) {
+		t.Errorf("%v %v, want maybe", got, diags)
+	}
+	in, _ = r.Inputs([]Given{{Strength: FromFlag, Name: "login", Text: []byte("token")}})
+	if got := r.Needed(in); !slices.Equal(got, []string{"given", "maybe", "off"}) {
+		t.Errorf("%v, want given, maybe and off", got)
+	}
+}
+
 // TestLookupsAskOnce holds look-ups to one question each.
 func TestLookupsAskOnce(t *testing.T) {
 	r := load(t, testVocabulary(), `

@@ -63,6 +63,17 @@ func (r *Recipe) Validate(in Inputs) hcl.Diagnostics {
 	return run.sorted()
 }
 
+// Needed are the sensitive variables without a value that a step is made from
+// which is on, as far as that can be told without a host.
+func (r *Recipe) Needed(in Inputs) []string {
+	if r.broken {
+		return nil
+	}
+	run := newRun(r, Environment{}, asValidation)
+	run.frame(r, in).evaluate(position{})
+	return sortedKeys(run.needed)
+}
+
 // Evaluate evaluates the recipe for one host. The program is never nil; with
 // errors it holds what could be made.
 func (r *Recipe) Evaluate(in Inputs, env Environment) (*Program, hcl.Diagnostics) {

@@ -61,6 +61,8 @@ type run struct {
 	whens   []When
 	budget  *syntax.Budget
 	owned   ownedThings
+	// needed are sensitive variables without a value that steps are made from.
+	needed map[string]bool
 }
 
 // question is a look-up and where it was asked.
@@ -70,7 +72,7 @@ type question struct {
 }
 
 func newRun(r *Recipe, env Environment, m mode) *run {
-	run := &run{root: r, env: env, mode: m, faults: &faults{}, owned: ownedThings{}, budget: syntax.NewBudget()}
+	run := &run{root: r, env: env, mode: m, faults: &faults{}, owned: ownedThings{}, needed: map[string]bool{}, budget: syntax.NewBudget()}
 	run.env.Prefix = r.Prefix(env.Facts, env.Prefix)
 	run.facts = factsValue(env.Facts, run.env.Prefix)
 	if m != asProgram {

@@ -40,7 +40,6 @@ test "credentials of a program, and no token" {
     api_server         = "https://api.example.com:6443"
     ca_certificate     = file("fixtures/ca.crt")
     cluster_dns        = "10.96.0.10"
-    bootstrap_token    = "abcdef.0123456789abcdef"
     rootfs_image       = "registry.example.com/node:1"
     labels             = { "example.com/pool" = "general" }
     exec_credential    = { command = "/usr/local/bin/login", args = ["--node"] }
