@@ -17,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/syntax"
 )
 
 // All returns the functions by name. Files are read through assets.
@@ -60,7 +61,13 @@ func discreet(f function.Function) function.Function {
 			return ty, redact(args, err)
 		},
 		Impl: func(args []cty.Value, ty cty.Type) (cty.Value, error) {
+			if err := writable(args); err != nil {
+				return cty.NilVal, redact(args, err)
+			}
 			v, err := f.Call(args)
+			if err == nil {
+				err = syntax.Bounded(v)
+			}
 			if undecided(args, err) {
 				return keepMarks(cty.UnknownVal(ty), args), nil
 			}

@@ -6,6 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"hostler/interpreter/syntax"
 )
 
 const aNumber = "The number."
@@ -26,6 +28,20 @@ func numberFunctions() map[string]function.Function {
 }
 
 func logarithm(num, base float64) float64 { return math.Log(num) / math.Log(base) }
+
+// writable says whether the numbers among some arguments are such that can be
+// written out: those that were made from texts need not be.
+func writable(args []cty.Value) error {
+	for i, arg := range args {
+		if arg.Type() != cty.Number {
+			continue
+		}
+		if err := syntax.Bounded(arg); err != nil {
+			return function.NewArgError(i, err)
+		}
+	}
+	return nil
+}
 
 // numeral is a parameter that takes a number.
 func numeral(name, doc string) function.Parameter {

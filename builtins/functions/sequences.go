@@ -8,6 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"hostler/interpreter/syntax"
 )
 
 func sequenceFunctions() map[string]function.Function {
@@ -159,6 +161,9 @@ func sum() function.Function {
 				n, err := convert.Convert(v, cty.Number)
 				if err != nil || n.IsNull() {
 					return cty.NilVal, function.NewArgErrorf(0, "holds something that is no number")
+				}
+				if err := syntax.Bounded(n); err != nil {
+					return cty.NilVal, function.NewArgError(0, err)
 				}
 				total = total.Add(n)
 			}

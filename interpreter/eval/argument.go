@@ -211,9 +211,9 @@ func fitAttr(at *block.Attr, raw cty.Value) (cty.Value, error) {
 	if err := extraAttributes(raw, at.Type, "", 0); err != nil {
 		return cty.NilVal, err
 	}
-	v, err := convert.Convert(raw, at.Type)
+	v, err := converted(raw, at.Type)
 	if err != nil {
-		return cty.NilVal, typeError{fmt.Sprintf("%s does not fit (%s): %s", at.Name, grammar(at), stop(convertError(err)))}
+		return cty.NilVal, typeError{fmt.Sprintf("%s does not fit (%s): %s", at.Name, grammar(at), stop(err))}
 	}
 	return v, nil
 }

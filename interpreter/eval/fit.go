@@ -6,6 +6,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"hostler/interpreter/syntax"
 )
 
 // fit brings a value to the type of the variable. Missing optional attributes
@@ -18,11 +20,24 @@ func (v *variable) fit(val cty.Value) (cty.Value, error) {
 	if v.defaults != nil && !val.IsNull() {
 		val = v.defaults.Apply(val)
 	}
-	fitted, err := convert.Convert(val, v.Type)
+	return converted(val, v.Type)
+}
+
+// converted is a value of another type, none that is larger than any may be. The
+// error text never holds it.
+func converted(val cty.Value, ty cty.Type) (cty.Value, error) {
+	if err := syntax.Bounded(val); err != nil {
+		return cty.NilVal, err
+	}
+	out, err := convert.Convert(val, ty)
 	if err != nil {
 		return cty.NilVal, convertError(err)
 	}
-	return fitted, nil
+	// Texts are numbers now.
+	if err := syntax.Bounded(out); err != nil {
+		return cty.NilVal, err
+	}
+	return out, nil
 }
 
 // convertError is a conversion error with the path it is about.

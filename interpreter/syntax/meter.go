@@ -17,9 +17,6 @@ const (
 	MaxValue = 16 << 20
 	// MaxWork is how much an evaluation as a whole may make.
 	MaxWork = 256 << 20
-	// MaxExponent bounds numbers: their binary exponent. Written out such a
-	// number has some four thousand digits.
-	MaxExponent = 1 << 14
 
 	elementWeight = 64
 	// stepWeight is what it counts to evaluate one part, however small.
@@ -63,7 +60,7 @@ func budgetIn(ctx *hcl.EvalContext) *Budget {
 func (b *Budget) Spend(v cty.Value, rng hcl.Range) *hcl.Diagnostic {
 	weight, fits := Weigh(v)
 	if !fits {
-		return excess(rng, "Value too large", fmt.Sprintf("The value has more than %d MiB, or is a number of more than some thousand digits. Larger files are read from a file of the recipe with source, or downloaded.", MaxValue>>20))
+		return excess(rng, "Value too large", fmt.Sprintf("The value has more than %d MiB, or holds a number that is infinite or has more than some thousand digits. Larger files are read from a file of the recipe with source, or downloaded.", MaxValue>>20))
 	}
 	if b.left -= weight + stepWeight; b.left < 0 {
 		return excess(rng, "Evaluation too large", fmt.Sprintf("Evaluating the recipe makes values of more than %d MiB. Look for loops within loops, and for locals that hold each other several times.", MaxWork>>20))
@@ -94,7 +91,7 @@ func weigh(v cty.Value, limit int) int {
 	case ty == cty.String:
 		return len(v.AsString())
 	case ty == cty.Number:
-		if exp := v.AsBigFloat().MantExp(nil); exp > MaxExponent || exp < -MaxExponent {
+		if endless(v) {
 			return limit + 1
 		}
 		return 0

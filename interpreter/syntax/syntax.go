@@ -16,6 +16,9 @@
 //   - One run reports many faults, each once, where it was made: what opens
 //     and never closes is reported at the opener, and what follows only from
 //     an earlier fault is not reported.
+//
+// A fourth one is for who evaluates what was parsed: arithmetic makes numbers
+// that can be written out, or an error. Nothing is divided by zero.
 package syntax
 
 import (
@@ -61,6 +64,7 @@ func parseInto(file *File) hcl.Diagnostics {
 	}
 	parsed, diags := hclsyntax.ParseConfig(m.text, file.Name, hcl.InitialPos)
 	file.Body = parsed.Body.(*hclsyntax.Body)
+	holdNumbers(file.Body)
 	if len(m.faults) == 0 && !diags.HasErrors() {
 		return nil
 	}
@@ -78,7 +82,7 @@ func ParseExpression(name string, src []byte) (hclsyntax.Expression, hcl.Diagnos
 	if diags := checkLimits(tokens); diags.HasErrors() {
 		return nil, diags
 	}
-	return hclsyntax.ParseExpression(text, name, hcl.InitialPos)
+	return heldNumbers(hclsyntax.ParseExpression(text, name, hcl.InitialPos))
 }
 
 // ParseTemplate parses a text with ${…} and %{…} sequences, within the same
@@ -93,7 +97,7 @@ func ParseTemplate(name string, src []byte) (hclsyntax.Expression, hcl.Diagnosti
 	if diags := checkLimits(tokens); diags.HasErrors() {
 		return nil, diags
 	}
-	return hclsyntax.ParseTemplate(src, name, hcl.InitialPos)
+	return heldNumbers(hclsyntax.ParseTemplate(src, name, hcl.InitialPos))
 }
 
 func emptyBody(name string) *hclsyntax.Body {
