@@ -64,7 +64,7 @@ func (r *run) identity(req Request) (*record.Identity, eval.Inputs, error) {
 	inputs, diags := req.Recipe.Inputs(req.Given)
 	r.out.Warnings = append(r.out.Warnings, warnings(diags)...)
 	if diags.HasErrors() {
-		return nil, none, diags
+		return nil, none, append(diags, req.Recipe.Missing(inputs)...)
 	}
 	prefix := r.prefix(req)
 	fingerprint, diags := req.Recipe.Fingerprint(inputs, prefix)

@@ -66,7 +66,7 @@ func (a *app) payload(f deliver.Format, r *rendering, args []string) (*deliver.P
 	inputs, diags := recipe.Inputs(given)
 	a.files = inputs.Files()
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, append(diags, recipe.Missing(inputs)...)
 	}
 	if err := errors.Join(f.Check(r.Request), r.missing(recipe, inputs)); err != nil {
 		return nil, err

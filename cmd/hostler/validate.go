@@ -49,16 +49,13 @@ func (a *app) validate(name string) error {
 	return nil
 }
 
-// validateInputs checks the inputs given; unreadable says which could not be
-// read.
+// validateInputs checks the recipe with the inputs given, or without any when
+// some, which unreadable names, could not be read.
 func (a *app) validateInputs(r *eval.Recipe, given []eval.Given, unreadable error) hcl.Diagnostics {
-	if diags, ok := unreadable.(hcl.Diagnostics); ok {
-		return diags
+	if unread, ok := unreadable.(hcl.Diagnostics); ok {
+		return append(unread, r.Validate(eval.Inputs{})...)
 	}
 	inputs, diags := r.Inputs(given)
 	a.files = inputs.Files()
-	if diags.HasErrors() {
-		return diags
-	}
 	return append(diags, r.Validate(inputs)...)
 }

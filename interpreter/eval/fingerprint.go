@@ -63,7 +63,7 @@ func (r *Recipe) Fingerprint(in Inputs, prefix string) (string, hcl.Diagnostics)
 	f := run.frame(r, in)
 	sum, ok := f.fingerprint(prefix)
 	if !ok && !run.failed() {
-		run.missing(in)
+		run.add(r.Missing(in)...)
 	}
 	if !ok && !run.failed() {
 		run.errorf(r.header.rng, "Fingerprint not known", "The fingerprint depends on values that are not known.")

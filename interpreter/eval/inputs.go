@@ -44,6 +44,10 @@ type Inputs struct {
 	values map[string]cty.Value
 	ranges map[string]hcl.Range
 	files  map[string]*hcl.File
+	// refused are the variables whose values were faulty; unread says that a
+	// file was, so that no more can be told about what is missing.
+	refused map[string]bool
+	unread  bool
 }
 
 // Files are the texts that diagnostics about inputs refer to. Those that hold
@@ -75,7 +79,8 @@ func (r *Recipe) Secrets(given []Given) (Inputs, hcl.Diagnostics) { return r.tak
 
 // With is in, with the values of stronger over it.
 func (in Inputs) With(stronger Inputs) Inputs {
-	all := Inputs{values: maps.Clone(in.values), ranges: maps.Clone(in.ranges), files: maps.Clone(in.files)}
+	all := in
+	all.values, all.ranges, all.files = maps.Clone(in.values), maps.Clone(in.ranges), maps.Clone(in.files)
 	maps.Copy(all.values, stronger.values)
 	maps.Copy(all.ranges, stronger.ranges)
 	maps.Copy(all.files, stronger.files)
@@ -84,7 +89,7 @@ func (in Inputs) With(stronger Inputs) Inputs {
 
 func (r *Recipe) take(given []Given, secrets bool) (Inputs, hcl.Diagnostics) {
 	t := &taking{r: r, secrets: secrets, faults: &faults{}, in: Inputs{
-		values: map[string]cty.Value{}, ranges: map[string]hcl.Range{}, files: map[string]*hcl.File{},
+		values: map[string]cty.Value{}, ranges: map[string]hcl.Range{}, files: map[string]*hcl.File{}, refused: map[string]bool{},
 	}}
 	sorted := slices.Clone(given)
 	slices.SortStableFunc(sorted, func(a, b Given) int { return int(a.Strength) - int(b.Strength) })
@@ -95,7 +100,7 @@ func (r *Recipe) take(given []Given, secrets bool) (Inputs, hcl.Diagnostics) {
 		}
 		t.takeText(g)
 	}
-	if !t.failed() {
+	if !t.in.unread {
 		r.validate(t.faults, r.variableValues(t.in), func(v *variable) hcl.Range {
 			if rng, ok := t.in.ranges[v.Name]; ok {
 				return rng
@@ -139,9 +144,12 @@ func (t *taking) takeText(g Given) {
 	} else if g.Strength == FromFlag {
 		t.warnf(at, "Secret on command line", "The variable %q is sensitive, and command lines are seen by every process of the machine. Give it in a file, or as a credential.", v.Name)
 	}
-	if val, ok := t.parse(v, at, g.Text); ok {
-		t.accept(v, val, at)
+	val, ok := t.parse(v, at, g.Text)
+	if !ok {
+		t.in.refused[v.Name] = true
+		return
 	}
+	t.accept(v, val, at)
 }
 
 // skips says that a variable, nil for one that is not declared, is not asked
@@ -166,7 +174,7 @@ func (t *taking) parse(v *variable, at hcl.Range, text []byte) (cty.Value, bool)
 		}
 	}
 	if v.Sensitive {
-		t.errorf(at, "Invalid value", "The value of %q is no expression of its type, %s.", v.Name, v.plainType().FriendlyName())
+		t.errorf(at, "Invalid value", "The value of %q is no expression of its type, %s.", v.Name, v.plainType().FriendlyNameForConstraint())
 		return cty.NilVal, false
 	}
 	for _, d := range diags {
@@ -198,6 +206,7 @@ func (t *taking) accept(v *variable, val cty.Value, at hcl.Range) {
 	fitted, use, d := v.take(val, at)
 	if d != nil {
 		t.add(d)
+		t.in.refused[v.Name] = true
 		return
 	}
 	delete(t.in.values, v.Name)
@@ -219,18 +228,22 @@ func (v *variable) take(val cty.Value, at hcl.Range) (fitted cty.Value, use bool
 	}
 	fitted, err := v.fit(val)
 	if err != nil {
-		return cty.NilVal, false, fault(at, "Value of another type", "The value of %q does not fit its type, %s: %s", v.Name, v.plainType().FriendlyName(), stop(err))
+		return cty.NilVal, false, fault(at, "Value of another type", "The value of %q does not fit its type, %s: %s", v.Name, v.plainType().FriendlyNameForConstraint(), stop(err))
 	}
 	return fitted, true, nil
 }
 
 // variableValues are the values of all variables as expressions see them: what
-// was given, else the default, else unknown; sensitive ones are marked.
+// was given, else the default, else unknown, as is what was refused or may stand
+// in a file that could not be read; sensitive ones are marked.
 func (r *Recipe) variableValues(in Inputs) map[string]cty.Value {
 	vals := map[string]cty.Value{}
 	for _, v := range r.variables {
 		val, given := in.values[v.Name]
-		if !given {
+		switch {
+		case in.refused[v.Name], in.unread && !given:
+			val = cty.UnknownVal(v.plainType())
+		case !given:
 			val = v.fallback()
 		}
 		if v.Sensitive {

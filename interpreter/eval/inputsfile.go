@@ -19,6 +19,9 @@ const maxInputs = 1 << 20
 // only when nothing in it is sensitive.
 func (t *taking) takeFile(g Given) {
 	attrs, file := t.parseFile(g)
+	if file == nil {
+		t.in.unread = true
+	}
 	secret := false
 	for _, a := range attrs {
 		if v := t.r.variable(a.Name); v == nil || v.Sensitive {
@@ -58,6 +61,7 @@ func (t *taking) takeAttribute(a *hcl.Attribute) {
 			diags = hcl.Diagnostics{fault(at, "Value is not constant", "Inputs are constants: %s can refer to nothing and call no function. Text stands in double quotes.", a.Name)}
 		}
 		t.add(diags...)
+		t.in.refused[v.Name] = true
 		return
 	}
 	t.accept(v, val, at)
@@ -92,7 +96,7 @@ func (t *taking) parseJSON(g Given) ([]*hcl.Attribute, *hcl.File) {
 		return nil, nil
 	}
 	// The decoder bounds nesting, which the parser with ranges does not.
-	var probe map[string]any
+	var probe map[string]json.RawMessage
 	if err := json.Unmarshal(g.Text, &probe); err != nil && !isSyntaxError(err) {
 		t.errorf(at, "Invalid inputs", "The file must hold one JSON object, { \"NAME\": VALUE }: %s.", jsonText(err))
 		return nil, nil

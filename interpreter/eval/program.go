@@ -83,7 +83,7 @@ func (r *Recipe) Evaluate(in Inputs, env Environment) (*Program, hcl.Diagnostics
 		return p, nil
 	}
 	r.eachRecipe(func(r *Recipe) { run.add(r.checkSupport(env.Facts, env.SkipSupports)) })
-	run.missing(in)
+	run.add(r.Missing(in)...)
 	if run.failed() {
 		return p, run.sorted()
 	}
@@ -97,17 +97,6 @@ func (r *Recipe) Evaluate(in Inputs, env Environment) (*Program, hcl.Diagnostics
 	run.checkWatched()
 	p.Steps = run.placed
 	return p, run.sorted()
-}
-
-// missing reports required variables without a value. Sensitive ones are
-// needed only where they must be written.
-func (run *run) missing(in Inputs) {
-	for _, v := range run.root.variables {
-		if v.Required && !v.Sensitive && !in.Given(v.Name) {
-			run.errorf(v.Range, "No value for variable", "The variable %q has no default. Give it a value: --var %s=…, an inputs file, or %s%s in the environment.%s",
-				v.Name, v.Name, EnvironmentPrefix, v.Name, sentence(v.Description))
-		}
-	}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

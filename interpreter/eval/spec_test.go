@@ -155,6 +155,7 @@ func (c *specCase) run() result {
 	}
 	res.diags = append(res.diags, more...)
 	if more.HasErrors() {
+		res.diags = append(res.diags, r.Missing(in)...)
 		return res
 	}
 	switch c.options["do"] {
