@@ -66,6 +66,9 @@ func (r *run) preflightSteps(ctx context.Context, req Request) ([]block.Placed, 
 		return nil, nil
 	}
 	if req.Recipe == nil && req.Unreadable == nil {
+		if errors.Is(r.loadErr, record.ErrAbsent) {
+			return nil, record.ErrNotGiven
+		}
 		if r.rec == nil {
 			return nil, r.loadErr
 		}

@@ -155,7 +155,7 @@ func exitMeanings() []exitMeaning {
 		{exitDone, "done, or nothing to do"},
 		{exitFailed, "failed; findings of `lint` and `fmt -check`"},
 		{exitChanges, "`plan --detailed-exitcode` found changes, `verify` found drift"},
-		{exitUsage, "usage: an unknown command, flag or argument"},
+		{exitUsage, "usage: an unknown command, flag or argument, or no recipe where one must be named"},
 		{exitInvalid, "the recipe or its inputs are invalid"},
 		{exitStoodDown, "stood down: an installation is not finished (for units: `SuccessExitStatus=69`, `RestartPreventExitStatus=69`)"},
 		{exitRefused, "refused: a reset is needed or unfinished, or foreign things are in the way"},

@@ -63,7 +63,7 @@ func (a *app) exit(err error, sig os.Signal) int {
 		coded = &codeError{codeOf(err), err}
 	}
 	if coded.err != nil && !a.reported {
-		a.show(coded)
+		a.show(err)
 	}
 	return coded.code
 }
@@ -92,6 +92,7 @@ func codeOf(err error) int {
 		{exitInvalid, invalid && !unsupported},
 		{exitRefused, has[*record.RefusedError](err) || has[*interpreter.ForeignError](err) || has[*walk.EditedError](err)},
 		{exitUnmet, unsupported || has[*interpreter.UnmetError](err)},
+		{exitUsage, errors.Is(err, record.ErrNotGiven)},
 	} {
 		if c.holds {
 			return c.code

@@ -111,6 +111,7 @@ type class struct {
 // classes are asked in turn.
 var classes = [...]class{
 	{"Interrupted", is(context.Canceled), "run hostler ensure: what was begun is finished"},
+	{"RecipeMissing", is(record.ErrNotGiven), "name one: a directory with recipe.hcl, a .hcl file, or recipe:NAME"},
 	{"RecipeInvalid", has[hcl.Diagnostics], "correct the recipe or its inputs; hostler validate shows all of its faults"},
 	{"HostNotClean", has[*interpreter.ForeignError], "run hostler reset if that is left from an installation, take it over with hostler adopt, or remove it"},
 	{"EditedFiles", has[*walk.EditedError], "save what you need and run hostler reset --discard-edits"},

@@ -88,20 +88,15 @@ func refuseUnreadable(err error) error {
 }
 
 func admitFresh(verb Verb, given *Identity, givenErr error) (Admission, error) {
-	if given == nil {
-		return Admission{}, orNotGiven(givenErr)
-	}
-	if verb == Repave {
+	switch {
+	case given == nil && givenErr != nil:
+		return Admission{}, givenErr
+	case verb == Repave:
 		return Admission{}, &RefusedError{"nothing is installed on this host", "run hostler apply first"}
+	case given == nil:
+		return Admission{}, ErrNotGiven
 	}
 	return Admission{Course: Fresh}, nil
-}
-
-func orNotGiven(err error) error {
-	if err != nil {
-		return err
-	}
-	return errors.New("nothing is installed on this host and no recipe was given; name a recipe")
 }
 
 func admitInstalling(verb Verb, r *Record, given *Identity, givenErr error) (Admission, error) {

@@ -42,6 +42,10 @@ func RunsDir(recipe string) string {
 // ErrAbsent means that there is no record: nothing is installed.
 var ErrAbsent = errors.New("nothing is installed on this host")
 
+// ErrNotGiven means that a command needs a recipe: none is installed, and none
+// was given.
+var ErrNotGiven = fmt.Errorf("%w and no recipe was given; name a recipe", ErrAbsent)
+
 // Store reads and writes the record and what belongs to it.
 type Store struct {
 	host host.Host
