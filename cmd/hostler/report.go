@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -39,6 +42,9 @@ func (a *app) into(name string, write func(io.Writer) error) error {
 		return write(a.out.W)
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; choose another --file, or remove it", name)
+	}
 	if err != nil {
 		return err
 	}

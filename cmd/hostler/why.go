@@ -20,6 +20,9 @@ func (a *app) whyCommand() *cobra.Command {
 			}
 			return a.on(c.Context(), c.Name(), func(in *interpreter.Interpreter) error {
 				answer, err := operate.Ask(c.Context(), in, args[0])
+				if has[*operate.UnclearError](err) {
+					return &codeError{code: exitUsage, err: err}
+				}
 				if err != nil {
 					return err
 				}

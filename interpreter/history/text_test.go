@@ -50,6 +50,11 @@ func TestRunText(t *testing.T) {
 		t.Error("a step that needed nothing is shown")
 	}
 	out.Reset()
+	history.WriteRun(&out, &history.Run{Number: 9, Command: "apply", Began: began}, false)
+	if !strings.HasPrefix(out.String(), "Run 9: hostler apply\n") {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
 	history.WriteRun(&out, installed(), true)
 	if !strings.Contains(out.String(), "none     require_capability.nspawn") {
 		t.Error(out.String())

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -145,7 +146,7 @@ func short(d time.Duration) string {
 
 // headline is what stands above the picture.
 func headline(r *Run) string {
-	return fmt.Sprintf("Run %d: hostler %s %s %s", r.Number, r.Command, r.Recipe, r.RecipeVersion)
+	return strings.TrimRight(fmt.Sprintf("Run %d: hostler %s %s %s", r.Number, r.Command, r.Recipe, r.RecipeVersion), " ")
 }
 
 // ending says how the run ended.

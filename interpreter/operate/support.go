@@ -145,7 +145,7 @@ func (b *bundle) history(context.Context) error {
 
 func (b *bundle) machines(ctx context.Context) error {
 	all, err := b.in.Host.Machines.Registered(ctx)
-	return errors.Join(err, b.document("machines.json", all))
+	return errors.Join(err, b.document("machines.json", append([]host.MachineState{}, all...)))
 }
 
 // ownedUnits are the units that the installation owns, by machine.

@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -51,20 +50,31 @@ func Ask(ctx context.Context, in *interpreter.Interpreter, asked string) (Why, e
 	return w.answer, nil
 }
 
+// UnclearError is a question about what names no thing.
+type UnclearError struct{ Asked string }
+
+func (e *UnclearError) Error() string {
+	return fmt.Sprintf("%q names no thing; write path:/etc/motd, unit:containerd.service, or a thing as plan and verify show it", e.Asked)
+}
+
 // question reads what is asked about.
 func question(asked string) (thing.Key, error) {
 	key := thing.Key(asked)
 	switch name := key.Name(); {
 	case strings.HasPrefix(asked, "/"):
 		key = thing.Key("path:" + path.Clean(asked))
+	case key.Kind() == "path" && name != "":
+		machine, _ := key.Machine()
+		key = thing.Key("path:" + path.Clean(name)).On(machine)
 	case key.Kind() == "unit" && name != "":
 		if path.Ext(name) == "" {
 			key += ".service"
 		}
+	case strings.HasPrefix(key.Kind(), "unit-") && name != "": // as it is, though it ends as a unit does
 	case block.CheckUnitName(asked) == nil: // a colon may stand in one
 		key = thing.Key("unit:" + asked)
 	case name == "":
-		return "", fmt.Errorf("%q names no thing; write path:/etc/motd, unit:containerd.service, or a thing as plan and verify show it", asked)
+		return "", &UnclearError{asked}
 	}
 	return key, nil
 }
@@ -77,12 +87,31 @@ type asking struct {
 	answer Why
 }
 
+// owners are of what is asked about itself, else of the enabling that it is a
+// link of.
 func (w *asking) owners() {
-	for _, c := range w.Claims {
-		if w.meant(c.Thing) {
-			w.answer.Owners = append(w.answer.Owners, w.owner(c))
+	for _, is := range []func(thing.Key) bool{w.meant, w.linked} {
+		for _, c := range w.Claims {
+			if is(c.Thing) {
+				w.answer.Owners = append(w.answer.Owners, w.owner(c))
+			}
+		}
+		if len(w.answer.Owners) > 0 {
+			return
 		}
 	}
+}
+
+// linked says whether a path that is asked about is a link by which a unit is
+// enabled or masked.
+func (w *asking) linked(key thing.Key) bool {
+	machine, inner := key.Machine()
+	in, asked := w.query.Machine()
+	if in == "" {
+		in, asked = inTree(asked)
+	}
+	return asked.Kind() == "path" && inner.Kind() == "unit-enabled" && (in == "" || in == machine) &&
+		path.Base(asked.Name()) == inner.Name() && strings.Contains(asked.Name(), "/systemd/")
 }
 
 // meant says whether a claimed thing is asked about. What is asked about
@@ -238,6 +267,3 @@ func (w *asking) above() {
 		}
 	}
 }
-
-// ErrNotOwned says that no step of the recipe owns what was asked about.
-var ErrNotOwned = errors.New("the installed recipe does not own it")

@@ -83,6 +83,9 @@ func TestWhyPath(t *testing.T) {
 	if each := r.ask("path:/etc/demo/b.conf").Owners; len(each) != 1 || each[0].Line != line+5 || each[0].Step != `write_file_if_changed.each["b"]` || len(each[0].Changes) != 1 {
 		t.Errorf("%+v", each)
 	}
+	if d := cmp.Diff(why, r.ask("path:/etc/demo//demo.conf/")); d != "" {
+		t.Error(d)
+	}
 	if dir := r.ask("path:/etc/demo").Owners; len(dir) != 1 || dir[0].Step != "" || dir[0].Thing != "dir:/etc/demo" {
 		t.Errorf("%+v", dir)
 	}
@@ -113,6 +116,17 @@ func TestWhyUnit(t *testing.T) {
 	}
 	if why.Unit == nil || why.Unit.ActiveState != "active" {
 		t.Errorf("%+v", why.Unit)
+	}
+	for asked, thing := range map[string]string{
+		"unit-active:demo.service": "unit-active:demo.service", "unit-enabled:demo.service": "unit-enabled:demo.service",
+		"/etc/systemd/system/demo.service":                            "path:/etc/systemd/system/demo.service",
+		"/etc/systemd/system/multi-user.target.wants/demo.service":    "unit-enabled:demo.service",
+		"/etc/systemd/system/multi-user.target.wants/another.service": "", "/etc/demo.service": "",
+	} {
+		why := r.ask(asked)
+		if owned := thing != ""; why.Owned != owned || owned && (len(why.Owners) != 1 || why.Owners[0].Thing != thing) {
+			t.Errorf("%s: %+v", asked, why)
+		}
 	}
 	if len(why.Restarts) != 1 || why.Restarts[0].Step != `restart_on_change["demo.service"]` || len(why.Restarts[0].Watch) != 4 || len(why.Restarts[0].Changes) != 1 {
 		t.Fatalf("%+v", why.Restarts)
@@ -207,8 +221,8 @@ func TestSupport(t *testing.T) {
 			t.Errorf("no %s", name)
 		}
 	}
-	if files["missing.txt"] != "" {
-		t.Error(files["missing.txt"])
+	if files["missing.txt"] != "" || files["machines.json"] != "[]\n" {
+		t.Errorf("%s, machines %s", files["missing.txt"], files["machines.json"])
 	}
 	for name, text := range files {
 		if strings.HasSuffix(name, ".json") && !json.Valid([]byte(text)) {
