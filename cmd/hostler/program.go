@@ -37,6 +37,7 @@ func (a *app) changeProgram(c *cobra.Command, do func(*interpreter.Interpreter) 
 	t.start(report.Started{Time: began, Command: c.Name()})
 	var done resident.Done
 	err := a.on(c.Context(), c.Name(), func(in *interpreter.Interpreter) (err error) {
+		in.Emit = t.event
 		done, err = do(in)
 		return err
 	})

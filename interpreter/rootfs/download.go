@@ -39,6 +39,8 @@ type Download struct {
 	Answer time.Duration
 	// Progress, if set, is told how much is there, in bytes.
 	Progress func(done int64)
+	// Again, if set, is told before a failed try is made again.
+	Again Again
 }
 
 // The bounds of the tries for one download. They outlast a resolver that comes
@@ -140,7 +142,9 @@ func (d Download) retry(ctx context.Context, try func() (moved bool, err error))
 		if idle >= idleDownloads || tries >= maxTries {
 			return fmt.Errorf("%w (after %d tries)", err, tries)
 		}
-		if slept := d.Clock.Sleep(ctx, pause(err, wait)); slept != nil {
+		delay := pause(err, wait)
+		d.Again.tell(err, tries, delay)
+		if slept := d.Clock.Sleep(ctx, delay); slept != nil {
 			return errors.Join(err, slept)
 		}
 		wait = min(2*wait, longWait)

@@ -85,10 +85,33 @@ func (src Source) retry(ctx context.Context, try func() (bool, error)) error {
 		if deadline, ok := ctx.Deadline(); ok && deadline.Before(src.Clock.Now().Add(delay)) {
 			return fmt.Errorf("%w (after %d tries; the next one, in %s, is later than the step's timeout)", err, tries, delay.Round(time.Second))
 		}
+		src.Again.tell(err, tries, delay)
 		if serr := src.Clock.Sleep(ctx, delay); serr != nil {
 			return errors.Join(err, serr)
 		}
 		wait = min(2*wait, longWait)
+	}
+}
+
+// Again is told of a try that failed and is made again after a wait.
+type Again func(Failed)
+
+// Failed is a try that is made again. The text of the error is as that of the
+// download: it holds the server's name and never a query or a header.
+type Failed struct {
+	Err  error
+	Try  int // 1 for the first
+	Wait time.Duration
+}
+
+// String says what failed, how often, and when it is tried again.
+func (f Failed) String() string {
+	return fmt.Sprintf("%v; attempt %d, again in %s", f.Err, f.Try, f.Wait.Round(time.Second))
+}
+
+func (a Again) tell(err error, try int, wait time.Duration) {
+	if a != nil {
+		a(Failed{err, try, wait})
 	}
 }
 

@@ -257,8 +257,13 @@ func TestC57Busy(t *testing.T) {
 	push(t, reg+"/x:1", imageFrom(t, "linux/amd64", "f a"))
 	ready = true
 	src, clock := netSource(t, reg+"/x:1")
+	var again []string
+	src.Again = func(f Failed) { again = append(again, f.String()) }
 	if _, err := Resolve(context.Background(), src, amd64); err != nil {
 		t.Fatal(err)
+	}
+	if len(again) != 2 || !strings.Contains(again[0], "attempt 1, again in ") || !strings.Contains(again[1], "attempt 2, again in ") {
+		t.Errorf("told %q", again)
 	}
 	if len(clock.waits) != 2 || clock.waits[0] < 3*time.Second || clock.waits[1] > 4*time.Second {
 		t.Errorf("waits %v", clock.waits)

@@ -70,6 +70,8 @@ type Source struct {
 	CA string
 	// Progress, if set, is called as downloads go on.
 	Progress func(Progress)
+	// Again, if set, is told before a failed try is made again.
+	Again Again
 
 	roots *x509.CertPool // nil for the host's own
 }

@@ -99,19 +99,30 @@ func (s *step) fetch(ctx context.Context, do block.Do, store *rootfs.Store, blob
 	}
 	d := s.transfer(do, store)
 	d.Progress = func(done int64) { do.Progress(block.Progress{What: "download", Name: s.name(), Done: done}) }
+	d.Again = func(f rootfs.Failed) { do.Warn(s.again(f)) }
 	blob, err := s.download(ctx, d)
 	if err == nil {
 		return blob, nil
 	}
 	passes, cancelled := rootfs.Passing(err), ctx.Err()
 	if s.secret && cancelled == nil {
-		err = errors.New("the download failed; its URL is sensitive, so the cause is withheld")
+		err = errWithheld
 	}
 	err = fmt.Errorf("download from %s: %w", s.name(), err)
 	if passes && cancelled == nil {
 		return "", &block.PassingError{Class: block.FaultNetwork, Err: err}
 	}
 	return "", err
+}
+
+var errWithheld = errors.New("the download failed; its URL is sensitive, so the cause is withheld")
+
+// again is what an operator should know of a try that is made again.
+func (s *step) again(f rootfs.Failed) block.Warning {
+	if s.secret {
+		f.Err = errWithheld
+	}
+	return block.Warning{Summary: "Passing fault", Detail: fmt.Sprintf("download from %s: %s", s.name(), f)}
 }
 
 func (s *step) transfer(do block.Do, store *rootfs.Store) rootfs.Download {

@@ -222,6 +222,19 @@ func TestSensitiveURL(t *testing.T) {
 	if change := s.MustCheck(t, step); strings.Contains(change.Diffs[0].Note, "dl.example") {
 		t.Errorf("%+v", change)
 	}
+	s = stage(&server{handle: func(n int, w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}})
+	_ = s.Apply(step)
+	for _, w := range s.Warnings {
+		if strings.Contains(w.Detail, "dl.example") || !strings.Contains(w.Detail, "withheld; attempt ") {
+			t.Errorf("warning %+v", w)
+		}
+	}
+	if len(s.Warnings) == 0 {
+		t.Error("the tries are not told")
+	}
 }
 
 func TestAHoleIsNeededOnlyToFetch(t *testing.T) {

@@ -1,6 +1,7 @@
 package download_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -91,6 +92,14 @@ func TestC57C63C65WhatIsTriedAgain(t *testing.T) {
 			}
 			if len(srv.requests) != c.tries || waited < c.waited {
 				t.Errorf("%d tries, waited %s", len(srv.requests), waited)
+			}
+			if len(s.Warnings) != c.tries-1 {
+				t.Errorf("%d tries, warnings %v", c.tries, s.Warnings)
+			}
+			for i, w := range s.Warnings {
+				if w.Summary != "Passing fault" || !strings.Contains(w.Detail, fmt.Sprintf("attempt %d, again in ", i+1)) || strings.Contains(w.Detail, "topsecret") {
+					t.Errorf("warning %+v", w)
+				}
 			}
 		})
 	}

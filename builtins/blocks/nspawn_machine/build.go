@@ -63,6 +63,9 @@ func (s *rootfsStep) source(do block.Do) rootfs.Source {
 	src.Transport, src.Clock = do.Host.Network.Transport(), do.Host.Clock
 	src.Keys = rootfs.Keys(do.View.Files, rootfs.DefaultKeys()...)
 	src.Progress = report(do)
+	src.Again = func(f rootfs.Failed) {
+		do.Warn(block.Warning{Summary: "Passing fault", Detail: fmt.Sprintf("image %s: %s", rootfs.Redact(s.image), f)})
+	}
 	return src
 }
 
@@ -76,7 +79,7 @@ func (s *rootfsStep) Ahead(ctx context.Context, in block.Do) (func(context.Conte
 		return nil, err
 	}
 	source := s.source(in)
-	source.Progress = nil // the step is not at work yet
+	source.Progress, source.Again = nil, nil // the step is not at work yet
 	return func(ctx context.Context) error {
 		image, err := rootfs.Resolve(ctx, source, s.platform)
 		if err == nil {
