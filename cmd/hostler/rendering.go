@@ -36,9 +36,26 @@ func (a *app) rendered(f deliver.Format, r *rendering, args []string) (text []by
 	}
 	limits, err := deliver.Fits(len(text), r.platform)
 	if err == nil && r.pointerURL != "" {
-		err = os.WriteFile(r.wholeFile, whole, 0o600)
+		err = writePrivate(r.wholeFile, whole)
 	}
 	return text, append(p.Warnings, limits...), err
+}
+
+// writePrivate writes a file that nobody but its owner may read, also where one
+// is that others may. What is no file, such as a pipe, is left as it is.
+func writePrivate(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // payload is what the flags and RECIPE ask to deliver. What is missing is

@@ -74,12 +74,18 @@ func checked(name, grammar string, check func(string) error) block.Attr {
 	return a
 }
 
+// ownRun is where hostler keeps what ends with the boot.
+const ownRun = "/run/hostler"
+
 func checkVolatile(s string) error {
 	if err := block.CheckPath(s); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(s, "/run/") {
 		return block.Advicef("%q is not below /run; write for example \"/run/hostler-status/%s\".", s, path.Base(s))
+	}
+	if s == ownRun || strings.HasPrefix(s, ownRun+"/") {
+		return block.Advicef("%s is hostler's own, where its lock is; write for example \"/run/hostler-status/%s\".", ownRun, path.Base(s))
 	}
 	return nil
 }

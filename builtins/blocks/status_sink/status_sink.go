@@ -67,6 +67,9 @@ func newStep(args block.Args) (block.Step, hcl.Diagnostics) {
 	if s.Timeout, err = block.ParseDuration(timeout); err != nil {
 		return nil, hcl.Diagnostics{args.Fault("timeout", "Invalid duration", err.Error())}
 	}
+	if s.Timeout <= 0 {
+		return nil, hcl.Diagnostics{args.Fault("timeout", "Invalid duration", "Within no time nobody can be told; write for example timeout = \"5s\", or when = false for a sink that is not told.")}
+	}
 	return &Step{s}, nil
 }
 

@@ -68,8 +68,9 @@ func TestHole(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for body, want := range map[string]string{
-		"":                       "Write exactly one of the blocks webhook, kubernetes, file, console, hyperv_kvp, metrics; 0 are written.",
-		webhook + "\nconsole {}": "2 are written",
+		"":                             "Write exactly one of the blocks webhook, kubernetes, file, console, hyperv_kvp, metrics; 0 are written.",
+		webhook + "\nconsole {}":       "2 are written",
+		"timeout = \"0s\"\nconsole {}": "Within no time nobody can be told",
 		strings.Replace(webhook, "https", "http", 1):                                                      "write an https:// URL",
 		strings.Replace(webhook, "url", "token = \"a\"\n url", 1):                                         "not both",
 		strings.Replace(webhook, "url", "ca_certificate = \"a\"\n ca_certificate_file = \"/a\"\n url", 1): "not both",
@@ -99,6 +100,8 @@ func TestGrammar(t *testing.T) {
 		{"file", "path", "/run/a/b.json", "/var/lib/a.json"},
 		{"file", "path", "/run/a", "/run/../etc/a"},
 		{"metrics", "directory", "/run/m", "/run"},
+		{"metrics", "directory", "/run/hostler-status", "/run/hostler"},
+		{"file", "path", "/run/hostler.json", "/run/hostler/lock"},
 		{"kubernetes", "object", "/apis/example.com/v1/machines/w1", "/api/v1/nodes"},
 		{"kubernetes", "object", "/api/v1/nodes/w1", "/api/v1/nodes/w1?x"},
 		{"kubernetes", "condition", "example.com/HostReady", "Host Ready"},
