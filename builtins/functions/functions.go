@@ -65,8 +65,8 @@ func discreet(f function.Function) function.Function {
 				return cty.NilVal, redact(args, err)
 			}
 			v, err := f.Call(args)
-			if err == nil {
-				err = syntax.Bounded(v)
+			if large := syntax.Bounded(v); err == nil && errors.Is(large, syntax.ErrEndless) {
+				err = large // what else is too large is told where it is used
 			}
 			if undecided(args, err) {
 				return keepMarks(cty.UnknownVal(ty), args), nil

@@ -14,8 +14,10 @@ import (
 // has some four thousand digits.
 const MaxExponent = 1 << 14
 
+// ErrEndless is what [Bounded] says of a number that cannot be written out.
+var ErrEndless = errors.New("the number is infinite, or has more than some thousand digits")
+
 var (
-	errEndless = errors.New("the number is infinite, or has more than some thousand digits")
 	errHeavy   = fmt.Errorf("the value has more than %d MiB", MaxValue>>20)
 	errDivisor = errors.New("division by zero; look at the divisor first, as in n == 0 ? 0 : x / n")
 )
@@ -27,7 +29,7 @@ func Bounded(v cty.Value) error {
 		return nil
 	}
 	if holdsEndless(v) {
-		return errEndless
+		return ErrEndless
 	}
 	return errHeavy
 }
@@ -107,7 +109,7 @@ func held(f function.Function, divides bool) function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			for _, arg := range args {
 				if endless(arg) {
-					return cty.NilVal, errEndless
+					return cty.NilVal, ErrEndless
 				}
 			}
 			if divides && args[1].AsBigFloat().Sign() == 0 {
@@ -115,7 +117,7 @@ func held(f function.Function, divides bool) function.Function {
 			}
 			v, err := f.Call(args)
 			if err == nil && endless(v) {
-				return cty.NilVal, errEndless
+				return cty.NilVal, ErrEndless
 			}
 			return v, err
 		},

@@ -20,11 +20,11 @@ func TestBounded(t *testing.T) {
 		{cty.NumberFloatVal(1e300), nil},
 		{cty.UnknownVal(cty.Number), nil},
 		{cty.NullVal(cty.Number), nil},
-		{infinite, errEndless},
-		{cty.PositiveInfinity.Mark("secret"), errEndless},
-		{cty.MustParseNumberVal("1e99999999"), errEndless},
-		{cty.MustParseNumberVal("1e-99999999"), errEndless},
-		{cty.ObjectVal(map[string]cty.Value{"a": cty.TupleVal([]cty.Value{cty.Zero, infinite})}), errEndless},
+		{infinite, ErrEndless},
+		{cty.PositiveInfinity.Mark("secret"), ErrEndless},
+		{cty.MustParseNumberVal("1e99999999"), ErrEndless},
+		{cty.MustParseNumberVal("1e-99999999"), ErrEndless},
+		{cty.ObjectVal(map[string]cty.Value{"a": cty.TupleVal([]cty.Value{cty.Zero, infinite})}), ErrEndless},
 		{cty.StringVal(string(make([]byte, MaxValue+1))), errHeavy},
 	} {
 		if err := Bounded(c.v); err != c.want {
