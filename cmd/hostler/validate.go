@@ -31,7 +31,7 @@ func (a *app) validate(name string) error {
 		return err
 	}
 	r, _, diags := a.load(name)
-	if !diags.HasErrors() {
+	if r != nil {
 		diags = append(diags, a.validateInputs(r, given, err)...)
 	}
 	switch {

@@ -98,6 +98,10 @@ func (a *app) request(args []string) (interpreter.Request, error) {
 	}
 	r, bundle, diags := a.load(args[0])
 	if diags.HasErrors() {
+		if r != nil {
+			inputs, _ := r.Inputs(given)
+			diags = append(diags, r.Validate(inputs)...)
+		}
 		req.Unreadable = diags
 		return req, nil
 	}
