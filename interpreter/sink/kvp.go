@@ -47,22 +47,22 @@ func kvpRecord(key, value string) []byte {
 	return record
 }
 
-// slot is where the record of a key stands, or its place at the end.
-func slot(pool io.ReaderAt, key string) (int64, error) {
+// slot is where the record of a key stands, if it is found.
+func slot(pool io.ReaderAt, key string) (at int64, found bool, err error) {
 	const size = kvpKey + kvpValue
 	record := make([]byte, size)
-	for at := int64(0); ; at += size {
+	for ; ; at += size {
 		n, err := pool.ReadAt(record, at)
 		switch {
 		case n == 0 && errors.Is(err, io.EOF):
-			return at, nil
+			return 0, false, nil
 		case n < size && errors.Is(err, io.EOF):
-			return 0, fmt.Errorf("the pool is damaged: %d bytes stand behind its last record", n)
+			return 0, false, fmt.Errorf("the pool is damaged: %d bytes stand behind its last record", n)
 		case n < size:
-			return 0, err
+			return 0, false, err
 		}
 		if name, _, _ := bytes.Cut(record[:kvpKey], []byte{0}); string(name) == key {
-			return at, nil
+			return at, true, nil
 		}
 	}
 }

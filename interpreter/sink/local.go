@@ -81,10 +81,25 @@ func kvpTeller(door Door, to block.KVPSink) telling {
 		if err != nil {
 			return err
 		}
-		at, err := slot(f, to.Key)
-		if err == nil {
-			_, err = f.WriteAt(kvpRecord(to.Key, s.KVP()), at)
+		record := kvpRecord(to.Key, s.KVP())
+		at, found, err := slot(f, to.Key)
+		switch {
+		case err == nil && found:
+			_, err = f.WriteAt(record, at)
+		case err == nil:
+			err = door.add(to.Pool, record)
 		}
 		return errors.Join(err, f.Close())
 	}
+}
+
+// add writes behind the end of a file, wherever that is by now: at a first boot
+// others report into the pool too.
+func (d Door) add(name string, record []byte) error {
+	f, err := d.Files.OpenFile(name, syscall.O_WRONLY|syscall.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(record)
+	return errors.Join(err, f.Close())
 }

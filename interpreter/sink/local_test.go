@@ -5,10 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/spf13/afero"
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
@@ -132,5 +136,43 @@ func TestKVP(t *testing.T) {
 	none := memory.New(memory.Options{})
 	if faults := tell(t, none, sinkOf, failed); faults != nil {
 		t.Errorf("where nobody reads it: %v", faults)
+	}
+}
+
+// busy is a file system in which somebody else reports into a file whenever we
+// are about to.
+type busy struct {
+	host.Files
+	record []byte
+}
+
+func (b busy) OpenFile(name string, flag int, mode fs.FileMode) (afero.File, error) {
+	if flag&syscall.O_APPEND != 0 {
+		f, err := b.Files.OpenFile(name, flag, mode)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.Write(b.record); err != nil {
+			return nil, err
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return b.Files.OpenFile(name, flag, mode)
+}
+
+// TestKVPBesideOthers: what others report meanwhile stays.
+func TestKVPBesideOthers(t *testing.T) {
+	const pool = "/var/lib/hyperv/.kvp_pool_1"
+	m := memory.New(memory.Options{Files: map[string]memory.File{pool: {}}})
+	door := sink.DoorOf(m.Host())
+	door.Files = busy{door.Files, kvp("cloud-init", "1")}
+	b := sink.NewBoard(context.Background(), door, []block.Sink{{Label: "kvp", Timeout: 5 * time.Second, KVP: &block.KVPSink{Pool: pool, Key: "hostler"}}})
+	if faults := b.Close(failed); faults != nil {
+		t.Fatal(faults)
+	}
+	if got := read(t, m.Host(), pool); got != string(kvp("cloud-init", "1"))+string(kvp("hostler", failed.KVP())) {
+		t.Errorf("%d bytes: %q", len(got), strings.ReplaceAll(got, "\x00", ""))
 	}
 }
