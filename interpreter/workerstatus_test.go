@@ -48,6 +48,27 @@ func TestR076WorkerReasons(t *testing.T) {
 	}
 }
 
+// TestNspawnWorkerReasons: the same of the worker without Kubernetes.
+func TestNspawnWorkerReasons(t *testing.T) {
+	const dir = "../recipes/debian/12/nspawn-worker"
+	for _, c := range []struct {
+		what, reason, stage string
+		spoil               func(*rig)
+	}{
+		{"no image", "RootFSFailed", "machine/rootfs", func(r *rig) { r.put("/srv/one.tar", "no tar") }},
+		{"no machine", "MachineStartFailed", "machine/boot", func(r *rig) { r.FailJob(host.JobStart, "systemd-nspawn@worker1.service", "failed") }},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			s := shippedAs(t, dir)
+			r := newRig(t, s.opts(t))
+			c.spoil(r)
+			if e := fails[*walk.StepError](r, apply, s.v1); e.Reason != c.reason || e.Stage != c.stage {
+				t.Errorf("%s in stage %s, want %s in %s: %v", e.Reason, e.Stage, c.reason, c.stage, e)
+			}
+		})
+	}
+}
+
 // workerTold is what a webhook and the API server of a worker are told.
 type workerTold struct {
 	mu     sync.Mutex

@@ -80,6 +80,11 @@ locals {
   }, var.sysctl) : key => value if value != null }
 }
 
+# A first boot without a shell is not silent where Hyper-V or Azure reads this.
+status_sink "hyperv" {
+  hyperv_kvp {}
+}
+
 require_capability "nspawn" {
   executables = ["systemd-nspawn", "machinectl"]
   packages    = { apt = ["systemd-container"] }
@@ -141,11 +146,13 @@ stage "machine" {
   description = "The machine, from its image to its readiness"
 
   nspawn_machine "worker" {
-    name = var.machine
+    name           = var.machine
+    failure_reason = "MachineStartFailed"
 
     rootfs {
-      image  = var.rootfs_image
-      sha256 = var.rootfs_sha256
+      image          = var.rootfs_image
+      sha256         = var.rootfs_sha256
+      failure_reason = "RootFSFailed"
     }
 
     settings {
@@ -188,8 +195,9 @@ stage "machine" {
     }
 
     ready {
-      unit    = "multi-user.target"
-      timeout = "2m"
+      unit           = "multi-user.target"
+      timeout        = "2m"
+      failure_reason = "MachineNotReady"
     }
   }
 }
