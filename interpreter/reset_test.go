@@ -390,3 +390,18 @@ func TestOwnUnitStopsLast(t *testing.T) {
 func has(summary string) func(*hcl.Diagnostic) bool {
 	return func(d *hcl.Diagnostic) bool { return d.Summary == summary }
 }
+
+// TestBytesThatAreNoTextComeBack: links and lines of others that are no UTF-8
+// are in the record as they are, so that a reset finds them put back.
+func TestBytesThatAreNoTextComeBack(t *testing.T) {
+	r := newRig(t, memory.Options{Files: map[string]memory.File{
+		"/etc/link":  {Link: "caf\xe9"},
+		"/etc/fstab": {Content: "LABEL=\xff none swap sw\n"},
+	}})
+	before := r.Standing()
+	r.must(apply, a("absent \"link\" { path = \"/etc/link\" }\nswap \"off\" {}\n"))
+	r.want("/etc/fstab", "# LABEL=\xff none swap sw\n")
+	r.must(apply, a("absent \"link\" { path = \"/etc/link\" }\nswap \"off\" {}\n"))
+	r.must(reset, given{})
+	r.same(before)
+}

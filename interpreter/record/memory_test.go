@@ -101,7 +101,7 @@ func keepFile(t *testing.T, store *record.Store, h host.Host, path string) strin
 func TestBackups(t *testing.T) {
 	m := memory.New(memory.Options{Files: map[string]memory.File{
 		"/etc/f":          {Content: "original", Mode: 0o4640, UID: 3, GID: 4, Xattrs: map[string]string{"user.a": "b"}},
-		"/etc/l":          {Link: "../run/f"},
+		"/etc/l":          {Link: "../run/f\xe9"}, // no UTF-8
 		"/etc/d":          {Dir: true, Mode: 0o750},
 		"/etc/d/sub/file": {Content: "inner", Mode: 0o600},
 		"/etc/d/sub/link": {Link: "file"},
