@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -27,6 +28,9 @@ var (
 	ErrNoTool = errors.New("executable not found")
 	// ErrNoUnit means that the manager knows no unit of that name.
 	ErrNoUnit = errors.New("no such unit")
+	// ErrFIFO is the ENXIO of whoever would open a FIFO and wait for its other
+	// end.
+	ErrFIFO = fmt.Errorf("it is a named pipe (FIFO) and no file: %w", syscall.ENXIO)
 )
 
 // UnknownError is an ErrUnknown with its cause, a clause that completes

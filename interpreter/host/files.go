@@ -14,7 +14,8 @@ import (
 //
 // A [Files] satisfies it by itself.
 type FileView interface {
-	// Open opens a file or directory for reading.
+	// Open opens a file or directory for reading. It never waits: opening a
+	// FIFO, which would, is [ErrFIFO].
 	Open(name string) (afero.File, error)
 	// Stat follows a final link.
 	Stat(name string) (fs.FileInfo, error)

@@ -33,6 +33,13 @@ func nodes(x tree, s host.Special) {
 		x.Errorf("made a %v", got)
 	}
 	x.hasMode("fifo", 0o622)
+	for _, flag := range []int{syscall.O_RDONLY, syscall.O_WRONLY, syscall.O_RDWR | syscall.O_CREAT} { // nobody is waited for
+		_, err := x.fs.OpenFile(at("fifo"), flag, 0o600)
+		x.fails(err, syscall.ENXIO, at("fifo"))
+		if !errors.Is(err, host.ErrFIFO) {
+			x.Errorf("%v does not say what is there", err)
+		}
+	}
 	err := s.Mknod(at("null"), syscall.S_IFCHR|0o666, 1<<8|3)
 	if !x.ownersChange() {
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "root") {

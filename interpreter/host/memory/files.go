@@ -194,6 +194,8 @@ func (f *files) openAt(root place, name string, flag int, perm uint32) (place, e
 func (t *tree) openFound(p place, flag int) error {
 	writes := flag&(syscall.O_ACCMODE|syscall.O_TRUNC) != 0
 	switch {
+	case p.node.kind == syscall.S_IFIFO:
+		return host.ErrFIFO
 	case p.node.isDir() && (writes || flag&syscall.O_CREAT != 0):
 		return syscall.EISDIR
 	case !p.node.isDir() && flag&syscall.O_DIRECTORY != 0:

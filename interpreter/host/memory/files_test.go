@@ -231,10 +231,13 @@ func TestOddOpens(t *testing.T) {
 	_, err = open("/"+string(bytes.Repeat([]byte("a/"), 3000)), 0)
 	b.is(err, syscall.ENAMETOOLONG)
 	b.is(b.Files.SymlinkIfPossible(string(make([]byte, 5000)), "/long"), syscall.ENAMETOOLONG)
-	f, err := open("/fifo", syscall.O_RDWR)
+	_, err = open("/fifo", syscall.O_RDWR)
+	b.is(err, syscall.ENXIO)
+	b.ok(s.Mknod("/null", syscall.S_IFCHR|0o600, 1<<8|3))
+	f, err := open("/null", syscall.O_RDWR)
 	b.ok(err)
 	if n, err := f.Write([]byte("gone")); n != 4 || err != nil {
-		t.Errorf("writing to a FIFO: %d, %v", n, err)
+		t.Errorf("writing to a device: %d, %v", n, err)
 	}
 	b.is(f.Truncate(0), syscall.EINVAL)
 	_, err = f.Seek(0, 9)

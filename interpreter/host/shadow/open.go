@@ -112,17 +112,19 @@ func (f *files) openOld(n *node, name string, flag int) (afero.File, error) {
 }
 
 // openable says whether something that is no directory can be opened. Devices
-// and pipes cannot: to open one can be an effect by itself.
+// cannot: to open one can be an effect by itself.
 func openable(n *node, name string, flag int) error {
 	switch {
 	case n.isLink():
 		return syscall.ELOOP
 	case flag&syscall.O_DIRECTORY != 0:
 		return syscall.ENOTDIR
+	case n.mode&fs.ModeNamedPipe != 0:
+		return host.ErrFIFO
 	case n.mode&fs.ModeSocket != 0:
 		return syscall.ENXIO
 	case !n.isRegular():
-		return host.Unknownf("%s is a device or a pipe, which a plan does not open", name)
+		return host.Unknownf("%s is a device, which a plan does not open", name)
 	}
 	return nil
 }

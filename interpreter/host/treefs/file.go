@@ -35,13 +35,13 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (afero.File, erro
 // mode is ours to set.
 func (f *FS) openOrMake(name string, flag int, bits uint32) (int, error) {
 	if flag&unix.O_CREAT == 0 {
-		return f.openat2(name, flag, 0)
+		return f.openThere(name, flag)
 	}
 	fd, err := f.make(name, flag|unix.O_EXCL, bits)
 	if err != unix.EEXIST || flag&unix.O_EXCL != 0 {
 		return fd, err
 	}
-	fd, err = f.openat2(name, flag&^unix.O_CREAT, 0)
+	fd, err = f.openThere(name, flag&^unix.O_CREAT)
 	if err == unix.ENOENT { // a dangling link, whose target is made
 		return f.make(name, flag, bits)
 	}
@@ -49,6 +49,43 @@ func (f *FS) openOrMake(name string, flag int, bits uint32) (int, error) {
 		return -1, err
 	}
 	return notDirectory(fd)
+}
+
+// openThere opens what is there. It never waits: a FIFO, which would keep its
+// opener until somebody comes to the other end, is refused.
+func (f *FS) openThere(name string, flag int) (int, error) {
+	if flag&(unix.O_PATH|unix.O_NONBLOCK|unix.O_DIRECTORY) != 0 {
+		return f.openat2(name, flag, 0)
+	}
+	fd, err := f.openat2(name, flag|unix.O_NONBLOCK, 0)
+	if err == unix.ENXIO { // a FIFO that nobody reads, if no socket
+		flag |= unix.O_PATH
+		fd, err = f.path(name, flag&unix.O_NOFOLLOW)
+	}
+	if err != nil {
+		return -1, err
+	}
+	err = notFIFO(fd)
+	if err == nil && flag&unix.O_PATH != 0 {
+		err = unix.ENXIO
+	}
+	if err == nil { // files are read as ever
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flag)
+	}
+	if err != nil {
+		shut(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func notFIFO(fd int) error {
+	var st unix.Stat_t
+	err := again(func() error { return unix.Fstat(fd, &st) })
+	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO {
+		err = host.ErrFIFO
+	}
+	return err
 }
 
 // notDirectory refuses a directory, as the kernel does when a file is to be
