@@ -88,18 +88,22 @@ type asking struct {
 }
 
 // owners are of what is asked about itself, else of the enabling that it is a
-// link of.
+// link of; of what is in a machine's tree that too.
 func (w *asking) owners() {
-	for _, is := range []func(thing.Key) bool{w.meant, w.linked} {
-		for _, c := range w.Claims {
-			if is(c.Thing) {
-				w.answer.Owners = append(w.answer.Owners, w.owner(c))
-			}
-		}
-		if len(w.answer.Owners) > 0 {
-			return
+	found := w.those(w.meant)
+	if !slices.ContainsFunc(found, func(o Owner) bool { return thing.Key(o.Thing).Kind() != "machine" }) {
+		found = append(w.those(w.linked), found...)
+	}
+	w.answer.Owners = append(w.answer.Owners, found...)
+}
+
+func (w *asking) those(are func(thing.Key) bool) (found []Owner) {
+	for _, c := range w.Claims {
+		if are(c.Thing) {
+			found = append(found, w.owner(c))
 		}
 	}
+	return found
 }
 
 // linked says whether a path that is asked about is a link by which a unit is
