@@ -40,6 +40,7 @@ func TestWorkerInputs(t *testing.T) {
 		`registry_mirrors={ "docker.io" = ["mirror"] }`: "Write mirrors as URLs",
 		`programs={ cni = { plugins = ["bridge"] } }`:   "bridge, host-local and loopback",
 		`programs={ runc = { digest = "x" } }`:          "digest",
+		`status={ webhok = {} }`:                        "Did you mean \"webhook\"",
 		`nspawn={ exec = { PrivateUsers = "no" } }`:     "list of string",
 	} {
 		_, diags := workerInputs(t, given)
