@@ -56,7 +56,27 @@ func (g *gunzip) next() error {
 	if err := noEOF(g.trailer()); err != nil {
 		return err
 	}
-	return g.header()
+	return g.further()
+}
+
+// further reads the header of another member; io.EOF means that there is none.
+// Zeros up to the end, with which blocks of tapes and disks are filled, are
+// none.
+func (g *gunzip) further() error {
+	first, err := g.z.readByte()
+	if err != nil {
+		return err
+	}
+	if first != 0 {
+		return noEOF(g.header(first))
+	}
+	for err == nil && first == 0 {
+		first, err = g.z.readByte()
+	}
+	if err == nil {
+		err = errors.New("gzip: invalid header")
+	}
+	return err
 }
 
 func (g *gunzip) trailer() error {
@@ -92,12 +112,14 @@ const (
 	gzipComment = 1 << 4
 )
 
-// header reads the header of a member; io.EOF means that there is none.
-func (g *gunzip) header() error {
-	b, err := g.bytes(10)
+// header reads the header of a member, of which some bytes may have been read
+// before.
+func (g *gunzip) header(before ...byte) error {
+	b, err := g.bytes(10 - len(before))
 	if err != nil {
 		return err
 	}
+	b = append(before, b...)
 	if b[0] != 0x1f || b[1] != 0x8b || b[2] != 8 || b[3]>>5 != 0 {
 		return errors.New("gzip: invalid header")
 	}

@@ -191,6 +191,9 @@ func TestGunzip(t *testing.T) {
 		"cut extra":              {append(with(3, gzipExtra)[:10:10], 9, 0, 1), "gzip: unexpected EOF"},
 		"cut trailer":            {one[:len(one)-3], "gzip: unexpected EOF"},
 		"rubbish behind":         {append(bytes.Clone(one), "rubbish and more of it"...), "gzip: invalid header"},
+		"zeros behind":           {append(bytes.Clone(one), make([]byte, 700)...), ""},
+		"rubbish behind zeros":   {append(append(bytes.Clone(one), make([]byte, 700)...), 1), "gzip: invalid header"},
+		"one byte behind":        {append(bytes.Clone(one), 0x1f), "gzip: unexpected EOF"},
 		"half a header behind":   {append(bytes.Clone(one), 0x1f, 0x8b), "gzip: unexpected EOF"},
 	} {
 		g, err := newGunzip(bytes.NewReader(c.data))
