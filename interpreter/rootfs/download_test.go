@@ -2,6 +2,8 @@ package rootfs_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -79,6 +81,39 @@ func TestRedactURL(t *testing.T) {
 	} {
 		if got := rootfs.RedactURL(in); got != want {
 			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+// What an earlier run left of a download may be damaged, as after a loss of
+// power. It is thrown away and all of it fetched within the same run; bytes
+// that are wrong from their start are not asked for again.
+func TestADamagedRestIsFetchedAnew(t *testing.T) {
+	const content = "all of the content"
+	digest := sha256.Sum256([]byte(content))
+	name := hex.EncodeToString(digest[:])
+	for left, c := range map[string]struct {
+		serves   string
+		requests int32
+		want     string // of the error, "" for none
+	}{
+		"all of \x00\x00":                      {content, 2, ""},
+		"all of the c\x00\x00\x00\x00\x00\x00": {content, 2, ""}, // as long as the whole: there is no further byte
+		"all of":                               {content, 1, ""},
+		"":                                     {"something else now", 1, "what came has the digest"},
+	} {
+		var requests atomic.Int32
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests.Add(1)
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(c.serves))
+		}))
+		h := memory.New(memory.Options{Files: map[string]memory.File{"/c/sha256/" + name + ".partial": {Content: left}}}).Host()
+		d := rootfs.Download{URL: srv.URL, SHA256: name, MaxBytes: 100, Transport: http.DefaultTransport, Clock: h.Clock, Store: rootfs.NewStore(h.Files, "/c")}
+		_, err := d.Fetch(t.Context())
+		srv.Close()
+		there, _ := rootfs.HasBlob(h.Files, "/c", "sha256:"+name)
+		if requests.Load() != c.requests || there != (c.want == "") || (err == nil) != there || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q was left: %v after %d requests, stored: %v", left, err, requests.Load(), there)
 		}
 	}
 }

@@ -125,31 +125,37 @@ func (s *Store) pull(ctx context.Context, w wanted, from opener, seen func(int64
 	if err != nil {
 		return 0, err
 	}
-	got, err = s.append(ctx, file, w, from, seen)
+	kept, got, err := s.append(ctx, file, w, from, seen)
 	if err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return got, err
 	}
-	return got, s.accept(w, partial)
+	err = s.accept(w, partial)
+	if _, wrong := errors.AsType[*digestError](err); wrong && kept > 0 {
+		// What an earlier try or run left may be what is damaged.
+		err = passing{err}
+	}
+	return got, err
 }
 
-// append adds to the partial file what it has not.
-func (s *Store) append(ctx context.Context, file afero.File, w wanted, from opener, seen func(int64)) (int64, error) {
+// append adds to the partial file what it has not. kept is how many bytes it
+// had.
+func (s *Store) append(ctx context.Context, file afero.File, w wanted, from opener, seen func(int64)) (kept, got int64, err error) {
 	offset, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if w.size > 0 && offset == w.size {
-		return 0, nil
+		return offset, 0, nil
 	}
 	if w.size > 0 && offset > w.size {
 		offset = 0
 	}
 	body, whole, err := from(ctx, offset)
 	if err != nil {
-		return 0, err
+		return offset, 0, err
 	}
 	if whole {
 		offset = 0
@@ -159,7 +165,7 @@ func (s *Store) append(ctx context.Context, file afero.File, w wanted, from open
 	if err == nil && w.size > 0 && offset+n != w.size {
 		err = passing{fmt.Errorf("the blob ended after %d of %d bytes", offset+n, w.size)}
 	}
-	return n, err
+	return offset, n, err
 }
 
 func (w wanted) limit() int64 {
@@ -198,6 +204,13 @@ func rewrite(file afero.File, offset int64, body io.Reader, limit int64, seen fu
 	}
 }
 
+// digestError is a blob that is not what it was asked for as.
+type digestError struct{ got, want string }
+
+func (e *digestError) Error() string {
+	return fmt.Sprintf("what came has the digest %s, not %s", e.got, e.want)
+}
+
 // accept verifies a partial file and gives it its final name.
 func (s *Store) accept(w wanted, partial string) error {
 	got, err := localFile{files: s.files, path: partial}.digest(context.Background())
@@ -205,7 +218,7 @@ func (s *Store) accept(w wanted, partial string) error {
 		return err
 	}
 	if got != w.digest {
-		return errors.Join(fmt.Errorf("what came has the digest %s, not %s", got, w.digest), host.Remove(s.files, partial))
+		return errors.Join(&digestError{got, w.digest}, host.Remove(s.files, partial))
 	}
 	return host.Rename(s.files, partial, s.path(w.digest))
 }
