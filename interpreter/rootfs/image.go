@@ -44,7 +44,11 @@ type Layer struct {
 	// plain is true for a tar of a whole root file system, where names that
 	// look like whiteouts are files.
 	plain bool
-	open  func(ctx context.Context) (io.ReadCloser, error)
+	// unsure is true where Digest was taken from the bytes as they were found,
+	// so that it cannot tell whether they are all: the end mark of the tar has
+	// to.
+	unsure bool
+	open   func(ctx context.Context) (io.ReadCloser, error)
 	// blob is the digest of the blob in the image's store that the layer is
 	// read from, "" for local ones.
 	blob string

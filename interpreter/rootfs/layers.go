@@ -2,7 +2,9 @@ package rootfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
@@ -63,11 +65,31 @@ func (r *layerRun) one(ctx context.Context, i int) error {
 	r.streams = r.streams[1:]
 	defer now.close()
 	now.budget, now.seen = &r.budget, r.report
-	if err := r.applier.apply(ctx, now, r.image.Layers[i].plain); err != nil {
+	in := &ending{Reader: now}
+	if err := r.applier.apply(ctx, in, r.image.Layers[i].plain); err != nil {
 		return err
+	}
+	if in.ended && r.image.Layers[i].unsure {
+		return errNoEndMark
 	}
 	return now.finish()
 }
+
+// ending notes that the end of a layer was read. Who reads a tar knows its end
+// by a mark, and does not go on to that of the bytes.
+type ending struct {
+	io.Reader
+	ended bool
+}
+
+// Read reads.
+func (e *ending) Read(b []byte) (int, error) {
+	n, err := e.Reader.Read(b)
+	e.ended = e.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+var errNoEndMark = errors.New("the tar stops without the mark of its end, so it may have been cut off; make or copy it again, or give its sha256 to have it taken as it is")
 
 func (r *layerRun) close() {
 	for _, s := range r.streams {

@@ -148,6 +148,6 @@ func resolvePlain(ctx context.Context, file localFile, want Platform) (Image, er
 	open := func(context.Context) (io.ReadCloser, error) { return file.files.Open(file.path) }
 	return Image{
 		Digest: digest, Platform: want, Size: info.Size(),
-		Layers: []Layer{{Digest: digest, Size: info.Size(), plain: true, open: open}},
+		Layers: []Layer{{Digest: digest, Size: info.Size(), plain: true, unsure: file.sha256 == "", open: open}},
 	}, nil
 }

@@ -29,6 +29,7 @@
 //   - Link targets are stored as they are.
 //   - Whiteouts and opaque markers hide what lower layers brought, wherever in
 //     the layer they stand. A plain tar has none: there such names are files.
+//   - A plain tar for which nobody gives a digest must have the mark of its end.
 //   - security.selinux labels are left out: they belong to the host's policy.
 package rootfs
 

@@ -265,3 +265,50 @@ func TestShadow(t *testing.T) {
 		t.Errorf("there is a tree: %v", err)
 	}
 }
+
+// TestCutTar: a tar whose bytes nobody vouches for is held to the mark of its
+// end; that it stops between two entries, or in the filling behind one, is no
+// end. With its sha256 it is what it is.
+func TestCutTar(t *testing.T) {
+	first := len(tarOf(t, "f etc/os-release ID=x")) - 1024
+	whole := tarOf(t, "f etc/os-release ID=x\n f a 1")
+	end := len(whole) - 1024
+	for name, c := range map[string]struct {
+		length int
+		want   string // of the error, "" for none
+	}{
+		"whole":             {len(whole), ""},
+		"between entries":   {first, "stops without the mark of its end"},
+		"in the filling":    {first - 100, "stops without the mark of its end"},
+		"before the mark":   {end, "stops without the mark of its end"},
+		"half of the mark":  {end + 512, "stops without the mark of its end"},
+		"within an entry":   {first - 512 + 1, "unexpected EOF"},
+		"within its header": {first + 100, "unexpected EOF"},
+	} {
+		for packing, stored := range map[string][]byte{"plain": whole[:c.length], "gzip": gz(t, whole[:c.length])} {
+			image, err := resolveRef(t, writeFile(t, "x.tar", stored), amd64)
+			h, _ := realHost(t)
+			root := host.MachineRoot("m")
+			if err == nil {
+				_, err = Unpack(context.Background(), image, h, root, Options{})
+			}
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s, %s: %v, want %q", name, packing, err, c.want)
+			}
+			if _, ok, err := ReadMark(h.Files, root); ok != (c.want == "") || err != nil {
+				t.Errorf("%s, %s: marked complete: %v, %v", name, packing, ok, err)
+			}
+			if !strings.HasPrefix(c.want, "stops") {
+				continue
+			}
+			src := Source{Image: writeFile(t, "x.tar", stored), SHA256: strings.TrimPrefix(sum(stored), "sha256:"), Files: hostFiles()}
+			image, err = Resolve(context.Background(), src, amd64)
+			if err == nil {
+				_, err = Unpack(context.Background(), image, h, root, Options{})
+			}
+			if err != nil {
+				t.Errorf("%s, %s, with its sha256: %v", name, packing, err)
+			}
+		}
+	}
+}
