@@ -101,6 +101,8 @@ func TestC71WhatAFailureMeans(t *testing.T) {
 		"held":       {"E: Held packages were changed and -y was used without --allow-change-held-packages.", "", "apt-mark unhold"},
 		"resolving":  {"Err:1 http://deb.example.com Temporary failure resolving 'deb.example.com'\nE: Failed to fetch x", block.FaultNetwork, "Failed to fetch"},
 		"no package": {"E: Unable to locate package nftables", "", "Unable to locate package"},
+		"read-only":  {"E: Could not open lock file /var/lib/dpkg/lock-frontend - open (30: Read-only file system)\nE: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?", "", "are you root"},
+		"lock full":  {"E: Could not get lock /var/lib/apt/lists/lock - open (28: No space left on device)\nE: Unable to lock directory /var/lib/apt/lists/", "", "Unable to lock"},
 		"disk full":  {"E: You don't have enough free space in /var/cache/apt/archives/.", "", "free space"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +112,31 @@ func TestC71WhatAFailureMeans(t *testing.T) {
 				t.Errorf("class %q after %d calls: %v", block.Passing(err), *n, err)
 			}
 		})
+	}
+}
+
+// C63: apt-get update ends well although the network failed, and says so only
+// in words; that the package is not found then is a fault of the network.
+func TestC63ListsThatCouldNotBeRefreshed(t *testing.T) {
+	for _, c := range []struct {
+		refreshed, said string
+		class           block.FaultClass
+		want            string
+	}{
+		{"W: Failed to fetch http://deb.example.com/x  Temporary failure resolving 'deb.example.com'", "E: Unable to locate package nftables", block.FaultNetwork, "lists could not be refreshed before: Failed to fetch"},
+		{"", "E: Unable to locate package nftables", "", "Unable to locate package"},
+		{"W: Failed to fetch http://deb.example.com/x", "E: You don't have enough free space", "", "free space"},
+	} {
+		s, _ := apt(t, func(_ int, i memory.Invocation) host.CommandResult {
+			if i.Argv[1] == "update" {
+				return host.CommandResult{Stderr: []byte(c.refreshed)}
+			}
+			return fails(100, c.said)
+		})
+		err := s.Apply(blocktest.Step(t, requirecapability.Type(), oneTool))
+		if err == nil || block.Passing(err) != c.class || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("class %q: %v, want %q", block.Passing(err), err, c.want)
+		}
 	}
 }
 
