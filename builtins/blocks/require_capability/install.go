@@ -39,7 +39,7 @@ func (m manager) install(ctx context.Context, do block.Do, names []string) error
 // is what was said when the lists were refreshed: a network that fails there
 // may show only in what is then not found.
 func (m manager) run(ctx context.Context, do block.Do, args []string, before string) (said string, err error) {
-	what := m.command + " " + strings.Join(args, " ")
+	what, mended := m.command+" "+strings.Join(args, " "), false
 	for waited := time.Duration(0); ; waited += lockPoll {
 		res, err := do.Host.Commands.Run(ctx, host.Command{Argv: append([]string{m.command}, args...), Env: m.env})
 		said := string(res.Stderr) + "\n" + string(res.Stdout)
@@ -48,6 +48,13 @@ func (m manager) run(ctx context.Context, do block.Do, args []string, before str
 		}
 		if _, failed := errors.AsType[*host.ExitError](err); !failed {
 			return said, fmt.Errorf("%s: %w", what, err)
+		}
+		if interrupted.MatchString(said) && m.mend != nil && !mended {
+			if err := m.finish(ctx, do); err != nil {
+				return said, err
+			}
+			mended = true
+			continue
 		}
 		if !locked.MatchString(said) || barred.MatchString(said) {
 			return said, classed(what, said, before, err)
@@ -64,8 +71,20 @@ func (m manager) run(ctx context.Context, do block.Do, args []string, before str
 	}
 }
 
+// finish completes an installation that a crash or a loss of power cut short:
+// until then the package manager refuses everything.
+func (m manager) finish(ctx context.Context, do block.Do) error {
+	what := strings.Join(m.mend, " ")
+	do.Warn(block.Warning{Summary: "An installation of packages was cut short", Detail: what + " finishes it before anything else is installed."})
+	if _, err := do.Host.Commands.Run(ctx, host.Command{Argv: m.mend, Env: m.env}); err != nil {
+		return fmt.Errorf("%s: an earlier installation of packages was cut short and cannot be finished: %w", what, err)
+	}
+	return nil
+}
+
 var (
-	locked = regexp.MustCompile(`(?i)could not get lock|unable to (acquire|lock)|is another process using it|lock.* held by|failed to obtain the transaction lock|another instance is already running`)
+	interrupted = regexp.MustCompile(`dpkg was interrupted`)
+	locked      = regexp.MustCompile(`(?i)could not get lock|unable to (acquire|lock)|is another process using it|lock.* held by|failed to obtain the transaction lock|another instance is already running`)
 	// barred is a lock that nobody holds and that cannot be taken all the same.
 	barred  = regexp.MustCompile(`(?i)read-only file system|permission denied|no space left|are you root|input/output error`)
 	heldBy  = regexp.MustCompile(`held by process ([0-9]+)(?: \(([^)\n]+)\))?`)

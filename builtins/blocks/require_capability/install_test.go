@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,53 @@ func TestC71WhatAFailureMeans(t *testing.T) {
 				t.Errorf("class %q after %d calls: %v", block.Passing(err), *n, err)
 			}
 		})
+	}
+}
+
+// An installation that was cut short, as by a loss of power, is finished first;
+// one that cannot be is said.
+func TestAnInstallationThatWasCutShortIsFinished(t *testing.T) {
+	const refused = "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem."
+	for _, c := range []struct {
+		mends bool
+		want  string // of the error, "" for none
+	}{{true, ""}, {false, "dpkg --configure -a: an earlier installation of packages was cut short and cannot be finished: dpkg: exit status 1: broken"}} {
+		var calls []string
+		whole := false
+		h := memory.New(memory.Options{Executables: []string{"apt-get", "dpkg"}, Programs: map[string]memory.Program{
+			"dpkg": func(i memory.Invocation) host.CommandResult {
+				calls = append(calls, strings.Join(append(i.Env, i.Argv...), " "))
+				if whole = c.mends; !whole {
+					return fails(1, "broken")
+				}
+				return host.CommandResult{}
+			},
+			"apt-get": func(i memory.Invocation) host.CommandResult {
+				calls = append(calls, i.Argv[1])
+				if i.Argv[1] != "install" {
+					return host.CommandResult{}
+				}
+				if !whole {
+					return fails(100, refused)
+				}
+				if err := host.Replace(i.Host.Files, "/usr/bin/nft", host.Content{Mode: 0o755}); err != nil {
+					t.Error(err)
+				}
+				return host.CommandResult{}
+			},
+		}}).Host()
+		s := blocktest.NewStage(h)
+		err := s.Apply(blocktest.Step(t, requirecapability.Type(), oneTool))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		want := []string{"update", "install", "DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 dpkg --configure -a"}
+		if c.mends {
+			want = append(want, "install")
+		}
+		if !slices.Equal(calls, want) || len(s.Warnings) != 1 {
+			t.Errorf("run: %q, warned: %+v", calls, s.Warnings)
+		}
 	}
 }
 

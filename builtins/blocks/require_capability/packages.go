@@ -21,6 +21,8 @@ type manager struct {
 	refresh    []string
 	installing []string
 	env        []string
+	// mend finishes what was cut short, nil where nothing has to.
+	mend []string
 	// installed asks for one package; the package's name is appended.
 	installed []string
 	// answer is what installed prints for a package that is there, "" if its
@@ -34,6 +36,7 @@ func managers() []manager {
 		{
 			key: "apt", command: "apt-get", refresh: []string{"update", "-y"}, installing: []string{"install", "-y", "--no-install-recommends"},
 			env: []string{"DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1"}, answer: "installed",
+			mend:      []string{"dpkg", "--configure", "-a"},
 			installed: []string{"dpkg-query", "--show", "--showformat=${db:Status-Status}"},
 		},
 		{key: "tdnf", command: "tdnf", refresh: []string{"makecache"}, installing: []string{"install", "-y"}, installed: []string{"rpm", "-q", "--quiet"}},
