@@ -24,7 +24,8 @@ type RoutingView interface {
 // LinkEdit changes links.
 type LinkEdit interface {
 	// AddLink makes a link of a kind that needs nothing else ("dummy",
-	// "bridge") and sets it up. A link of that name is an error.
+	// "bridge") and sets it up, in one. A link of that name is an error, but
+	// for one of that kind that is down: it is set up.
 	AddLink(ctx context.Context, link LinkState) error
 	// AddAddress gives a link an address; one that it has is no error.
 	AddAddress(ctx context.Context, link, address string) error

@@ -40,8 +40,14 @@ func (l NetLink) find(ctx context.Context, v host.View) (kind string, addresses 
 	return all[at].Kind, addresses, true, err
 }
 
-// Bring makes the link if it is missing and gives it exactly the addresses. A
-// link of another kind is an error: it is not ours.
+// Down says whether the link is there and carries nothing.
+func (l NetLink) Down(ctx context.Context, v host.View) (bool, error) {
+	all, err := v.Network.Links(ctx)
+	return slices.ContainsFunc(all, func(s host.LinkState) bool { return s.Name == l.Name && !s.Up }), err
+}
+
+// Bring makes the link if it is missing, sets it up and gives it exactly the
+// addresses. A link of another kind is an error: it is not ours.
 func (l NetLink) Bring(ctx context.Context, h host.Host, addresses []string) error {
 	r, err := host.RoutingOf(h.Network)
 	if err != nil {
@@ -53,7 +59,12 @@ func (l NetLink) Bring(ctx context.Context, h host.Host, addresses []string) err
 		return err
 	case there && kind != l.Kind:
 		return fmt.Errorf("the link is of kind %q and not %q: it is not ours and stays", kind, l.Kind)
-	case !there:
+	}
+	down, err := l.Down(ctx, h.View())
+	if err != nil {
+		return err
+	}
+	if !there || down {
 		if err := r.AddLink(ctx, host.LinkState{Name: l.Name, Kind: l.Kind}); err != nil {
 			return err
 		}

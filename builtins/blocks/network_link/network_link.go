@@ -33,7 +33,7 @@ func Type() *block.Type {
 		Doc: block.Doc{
 			Summary: "A dummy or bridge link with its addresses, or its absence.",
 			Text:    doc,
-			Checks:  "That the link is there, its kind and its addresses; link-local IPv6 addresses do not count.",
+			Checks:  "That the link is there and up, its kind and its addresses; link-local IPv6 addresses do not count.",
 			Owns:    "`link:` and the link's name.",
 			Resets:  "A link that was made is deleted; one that was there gets its addresses back, and one that was deleted is made again.",
 		},
@@ -142,7 +142,7 @@ func (s *step) Check(ctx context.Context, in block.Look) (block.Change, error) {
 	}
 	want := s.want()
 	if found.Same(want) {
-		return block.NoChange(), nil
+		return s.up(ctx, in.View)
 	}
 	c := block.Change{Action: block.ActionUpdate, Reason: "its addresses differ", Diffs: []block.Diff{{
 		Thing: string(s.link.Key()), Note: or(found.Value, "none") + " -> " + or(want.Value, "none"),
@@ -154,6 +154,18 @@ func (s *step) Check(ctx context.Context, in block.Look) (block.Change, error) {
 		c.Action, c.Reason = block.ActionCreate, "it is not there"
 	}
 	return c, nil
+}
+
+// up says whether a link that has its addresses has to be set up.
+func (s *step) up(ctx context.Context, v host.View) (block.Change, error) {
+	down, err := s.link.Down(ctx, v)
+	if err != nil {
+		return block.OrUnknown("network link "+s.link.Name, err)
+	}
+	if !down || s.absent {
+		return block.NoChange(), nil
+	}
+	return block.Change{Action: block.ActionUpdate, Reason: "it is down", Diffs: []block.Diff{{Thing: string(s.link.Key()), Note: "down -> up"}}}, nil
 }
 
 func or(s, empty string) string {
@@ -181,7 +193,7 @@ func (s *step) Apply(ctx context.Context, do block.Do) error {
 		found, err = s.look(ctx, do.View)
 	}
 	switch {
-	case err != nil || !do.Host.Identity.Live || found.Same(s.want()):
+	case err != nil || !do.Host.Identity.Live || s.absent && found.Same(s.want()):
 	case s.absent:
 		err = do.Host.Network.DeleteLink(ctx, s.link.Name)
 	default:

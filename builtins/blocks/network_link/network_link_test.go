@@ -31,6 +31,7 @@ func TestContract(t *testing.T) {
 	for name, c := range map[string]blocktest.Case{
 		"new":             {Host: on(memory.Network{}, false)},
 		"other addresses": {Host: on(dummy("10.0.0.1/8", "169.254.10.10/32"), false)},
+		"down":            {Host: on(memory.Network{Links: []host.LinkState{{Name: "localdns", Kind: "dummy"}}}, false)},
 		"right already":   {Host: on(dummy("169.254.10.10/32", "169.254.10.11/32"), false), Quiet: true},
 		"offline":         {Host: on(memory.Network{}, true), Quiet: true},
 		"absent":          {Body: "name = \"localdns\"\nstate = \"absent\"", Host: on(dummy("10.0.0.1/8"), false)},
@@ -55,6 +56,26 @@ func TestMade(t *testing.T) {
 	if err != nil || state.Value != "dummy 169.254.10.10/32 169.254.10.11/32" {
 		t.Errorf("%+v (%v)", state, err)
 	}
+}
+
+// A link that is down carries nothing, whatever its addresses: one that a crash
+// or an operator left so is set up.
+func TestALinkThatIsDownIsSetUp(t *testing.T) {
+	down := dummy("169.254.10.10/32", "169.254.10.11/32")
+	down.Links[0].Up = false
+	s := blocktest.NewStage(on(down, false)(t))
+	step := blocktest.Step(t, networklink.Type(), body)
+	if change := s.MustCheck(t, step); change.Action != block.ActionUpdate || change.Reason != "it is down" {
+		t.Errorf("%+v", change)
+	}
+	s.MustApply(t, step)
+	s.MustHold(t, step)
+	links, err := s.Host.Network.Links(context.Background())
+	if err != nil || !slices.Contains(links, host.LinkState{Name: "localdns", Kind: "dummy", Up: true}) {
+		t.Errorf("%+v (%v)", links, err)
+	}
+	gone := blocktest.Step(t, networklink.Type(), "name = \"other\"\nstate = \"absent\"")
+	s.MustHold(t, gone)
 }
 
 // H31: a link of another kind is an error and stays, on apply and on reset.

@@ -130,10 +130,10 @@ func prefix(n *net.IPNet) string {
 	return n.String()
 }
 
-// AddLink makes a link and sets it up.
+// AddLink makes a link that is up, or sets it up.
 func (n network) AddLink(ctx context.Context, l host.LinkState) error {
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name = l.Name
+	attrs.Name, attrs.Flags = l.Name, net.FlagUp // with the first message: a crash leaves no link that is down
 	var link netlink.Link
 	switch l.Kind {
 	case "dummy":
@@ -145,8 +145,11 @@ func (n network) AddLink(ctx context.Context, l host.LinkState) error {
 	}
 	return n.talk(ctx, func(h *netlink.Handle) error {
 		err := h.LinkAdd(link)
-		if err == nil {
-			err = h.LinkSetUp(link)
+		if errors.Is(err, unix.EEXIST) {
+			there, lerr := h.LinkByName(l.Name)
+			if lerr == nil && there.Type() == l.Kind && there.Attrs().RawFlags&unix.IFF_UP == 0 {
+				err = h.LinkSetUp(there)
+			}
 		}
 		return wrap("making the network link "+l.Name, err)
 	})

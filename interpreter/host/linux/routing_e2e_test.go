@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"hostler/interpreter/host"
@@ -43,6 +44,28 @@ func TestRoutingInANamespace(t *testing.T) {
 	ok(n.AddLink(ctx, host.LinkState{Name: "br-test", Kind: "bridge"}))
 	if err := n.AddLink(ctx, host.LinkState{Name: "br-test", Kind: "bridge"}); err == nil {
 		t.Error("a link is made twice")
+	}
+	up := func() bool {
+		t.Helper()
+		all, err := n.Links(ctx)
+		ok(err)
+		return slices.Contains(all, host.LinkState{Name: "br-test", Kind: "bridge", Up: true})
+	}
+	if !up() {
+		t.Error("the link that was made is down")
+	}
+	ok(n.talk(ctx, func(h *netlink.Handle) error {
+		l, err := h.LinkByName("br-test")
+		if err == nil {
+			err = h.LinkSetDown(l)
+		}
+		return err
+	}))
+	if err := n.AddLink(ctx, host.LinkState{Name: "br-test", Kind: "dummy"}); err == nil || up() {
+		t.Errorf("a link of another kind is set up: %v", err)
+	}
+	if ok(n.AddLink(ctx, host.LinkState{Name: "br-test", Kind: "bridge"})); !up() {
+		t.Error("the link that is down is not set up")
 	}
 	for _, a := range []string{"169.254.10.10/32", "fd00::1/64"} {
 		ok(n.AddAddress(ctx, "br-test", a))

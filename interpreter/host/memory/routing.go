@@ -50,11 +50,16 @@ func (n *Network) hasLink(name string) bool {
 	return slices.ContainsFunc(n.Links, func(l host.LinkState) bool { return l.Name == name })
 }
 
-// AddLink makes a link.
+// AddLink makes a link, or sets it up.
 func (d networkDoor) AddLink(ctx context.Context, l host.LinkState) error {
 	return d.edit(ctx, func(n *Network) error {
-		if n.hasLink(l.Name) {
-			return fmt.Errorf("network link %s: %w", l.Name, syscall.EEXIST)
+		if i := slices.IndexFunc(n.Links, func(have host.LinkState) bool { return have.Name == l.Name }); i >= 0 {
+			if n.Links[i].Up || n.Links[i].Kind != l.Kind {
+				return fmt.Errorf("network link %s: %w", l.Name, syscall.EEXIST)
+			}
+			n.Links = slices.Clone(n.Links)
+			n.Links[i].Up = true
+			return nil
 		}
 		l.Up = true
 		n.Links = append(slices.Clone(n.Links), l)

@@ -126,29 +126,38 @@ func bareRule(r host.PolicyRule) host.RuleState {
 // links are those of the base as they were changed.
 func (n *network) links(ctx context.Context, v host.View) ([]host.LinkState, error) {
 	all, err := v.Network.Links(ctx)
-	all = left(all, func(l host.LinkState) bool { return n.w.network.links[l.Name] })
+	all = left(all, func(l host.LinkState) bool { return n.w.network.links[l.Name] || hasKey(n.w.routing.links, l.Name) })
 	for _, name := range slices.Sorted(maps.Keys(n.w.routing.links)) {
 		all = append(all, n.w.routing.links[name])
 	}
 	return all, err
 }
 
+func hasKey[K comparable, V any](m map[K]V, k K) bool {
+	_, there := m[k]
+	return there
+}
+
 func hasLink(all []host.LinkState, name string) bool {
 	return slices.ContainsFunc(all, func(l host.LinkState) bool { return l.Name == name })
 }
 
-// AddLink makes a link.
+// AddLink makes a link, or sets it up.
 func (n *network) AddLink(ctx context.Context, l host.LinkState) error {
 	return do(ctx, n.w, "add-link", l.Name, func(v host.View) error {
 		all, err := n.links(ctx, v)
-		if err == nil && hasLink(all, l.Name) {
-			err = fmt.Errorf("network link %s: %w", l.Name, syscall.EEXIST)
-		}
 		if err != nil {
 			return err
 		}
+		i := slices.IndexFunc(all, func(have host.LinkState) bool { return have.Name == l.Name })
+		if i >= 0 && (all[i].Up || all[i].Kind != l.Kind) {
+			return fmt.Errorf("network link %s: %w", l.Name, syscall.EEXIST)
+		}
 		l.Up = true
 		keep(&n.w.routing.links, l.Name, l)
+		if i >= 0 {
+			return nil // it keeps its addresses
+		}
 		keep(&n.w.routing.addresses, l.Name, nil)
 		return nil
 	})

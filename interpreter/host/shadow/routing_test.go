@@ -17,8 +17,8 @@ import (
 
 func routed() host.Host {
 	return memory.New(memory.Options{Network: memory.Network{
-		Links:       []host.LinkState{{Name: "eth0", Up: true}, {Name: "old", Kind: "dummy", Up: true}},
-		Addresses:   map[string][]string{"eth0": {"192.0.2.5/24"}, "old": {"10.0.0.1/8"}},
+		Links:       []host.LinkState{{Name: "eth0", Up: true}, {Name: "old", Kind: "dummy", Up: true}, {Name: "low", Kind: "dummy"}},
+		Addresses:   map[string][]string{"eth0": {"192.0.2.5/24"}, "old": {"10.0.0.1/8"}, "low": {"10.3.0.1/8"}},
 		Routes:      []host.Route{{Family: host.IPv4, Table: 7, To: "10.0.0.0/8", Link: "old"}, {Family: host.IPv6, Table: 7, To: "::/0", Link: "eth0"}},
 		Rules:       []host.RuleState{{Family: host.IPv4, Priority: 9, Table: 7}},
 		PolicyRules: []host.PolicyRule{{Family: host.IPv4, Priority: 5, Table: 7, From: "10.0.0.0/8"}},
@@ -76,6 +76,12 @@ func TestRoutingIsThatOfTheHost(t *testing.T) {
 		},
 		func(_ host.Network, r host.Routing) error {
 			return r.AddLink(ctx, host.LinkState{Name: "old", Kind: "dummy"})
+		},
+		func(_ host.Network, r host.Routing) error {
+			return r.AddLink(ctx, host.LinkState{Name: "low", Kind: "bridge"})
+		},
+		func(_ host.Network, r host.Routing) error {
+			return r.AddLink(ctx, host.LinkState{Name: "low", Kind: "dummy"})
 		},
 		func(_ host.Network, r host.Routing) error { return r.AddAddress(ctx, "new", "10.9.0.1/32") },
 		func(_ host.Network, r host.Routing) error { return r.AddAddress(ctx, "new", "10.9.0.1/32") },
