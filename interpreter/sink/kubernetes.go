@@ -51,9 +51,14 @@ func (c *condition) tell(ctx context.Context, s Status) error {
 	return err
 }
 
+// get reads the object. One that is not there is made, where the recipe says how;
+// else it is waited for: a node registers itself when the last step is done.
 func (c *condition) get(ctx context.Context) (*object, error) {
 	data, err := c.ask(ctx, http.MethodGet, c.sink.Object, "application/json", nil)
-	if failed, ok := errors.AsType[*answerError](err); ok && failed.Status == http.StatusNotFound && !c.made && c.sink.Create != "" {
+	if failed, ok := errors.AsType[*answerError](err); ok && failed.Status == http.StatusNotFound && !c.made {
+		if c.sink.Create == "" {
+			return nil, passing{err}
+		}
 		data, err = c.ask(ctx, http.MethodPost, path.Dir(c.sink.Object), "application/json", []byte(c.sink.Create))
 	}
 	if err != nil {

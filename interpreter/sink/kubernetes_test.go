@@ -18,13 +18,14 @@ const machine = "/apis/example.com/v1/machines/w1"
 // api is a small API server with one object.
 type api struct {
 	object    map[string]any // nil: not there
+	late      int            // answers before it is there
 	conflicts int            // patches that come too late
 }
 
 func (a *api) answer(_ int, w http.ResponseWriter, r *http.Request, body string) {
 	switch r.Method + " " + r.URL.Path {
 	case "GET " + machine:
-		if a.object == nil {
+		if a.late--; a.object == nil || a.late >= 0 {
 			w.WriteHeader(404)
 			return
 		}
@@ -55,6 +56,11 @@ func (a *api) answer(_ int, w http.ResponseWriter, r *http.Request, body string)
 
 func tellObject(t *testing.T, a *api, create string, statuses ...sink.Status) []sink.Fault {
 	t.Helper()
+	return tellObjectWithin(t, a, create, 10*time.Second, statuses...)
+}
+
+func tellObjectWithin(t *testing.T, a *api, create string, bound time.Duration, statuses ...sink.Status) []sink.Fault {
+	t.Helper()
 	var s *server
 	s = serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		_, body := s.last()
@@ -66,7 +72,7 @@ func tellObject(t *testing.T, a *api, create string, statuses ...sink.Status) []
 	})
 	var faults []sink.Fault
 	for _, status := range statuses {
-		b := sink.NewBoard(context.Background(), door(memory.New(memory.Options{})), []block.Sink{{Label: "node", Timeout: 10 * time.Second, Kubernetes: &block.KubernetesSink{
+		b := sink.NewBoard(context.Background(), door(memory.New(memory.Options{})), []block.Sink{{Label: "node", Timeout: bound, Kubernetes: &block.KubernetesSink{
 			Server: s.URL, Object: machine, Condition: "HostReady", Create: create, SinkAccess: block.SinkAccess{Token: "abc.def", CA: s.ca()},
 		}}})
 		faults = append(faults, b.Close(status)...)
@@ -111,7 +117,7 @@ func TestCondition(t *testing.T) {
 // how.
 func TestR152Registers(t *testing.T) {
 	a := &api{}
-	faults := tellObject(t, a, "", failed)
+	faults := tellObjectWithin(t, a, "", 300*time.Millisecond, failed)
 	if len(faults) != 1 || !strings.Contains(faults[0].Err.Error(), machine+": GET to 127.0.0.1") || !strings.Contains(faults[0].Err.Error(), "404") {
 		t.Errorf("%v", faults)
 	}
@@ -120,5 +126,13 @@ func TestR152Registers(t *testing.T) {
 	}
 	if a.object["kind"] != "Machine" || !strings.Contains(conditions(a), "AFailed") {
 		t.Errorf("%v", a.object)
+	}
+}
+
+// TestObjectComesLate: one that registers itself is waited for.
+func TestObjectComesLate(t *testing.T) {
+	a := &api{late: 2, object: map[string]any{"metadata": map[string]any{"resourceVersion": "7"}}}
+	if faults := tellObject(t, a, "", failed); faults != nil || a.late >= 0 || !strings.Contains(conditions(a), "AFailed") {
+		t.Errorf("%v, %v", faults, a.object)
 	}
 }

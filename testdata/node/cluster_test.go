@@ -123,7 +123,8 @@ func (c *cluster) must(method, path string, in, out any) {
 	}
 }
 
-// admit lets nodes in by the bootstrap token, and lets a node be called node1.
+// admit lets nodes in by the bootstrap token, and lets who has it tell a condition
+// of them.
 func (c *cluster) admit() {
 	c.t.Helper()
 	id, secret, _ := strings.Cut(bootstrapToken, ".")
@@ -132,11 +133,20 @@ func (c *cluster) admit() {
 		"metadata": object{"name": "bootstrap-token-" + id}, "type": "bootstrap.kubernetes.io/token",
 		"stringData": object{"token-id": id, "token-secret": secret, "usage-bootstrap-authentication": "true", "auth-extra-groups": "system:bootstrappers:lab"},
 	}, nil)
-	c.must(http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", object{
-		"metadata": object{"name": "bootstrap"},
-		"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:node-bootstrapper"},
-		"subjects": []object{{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:bootstrappers"}},
+	c.must(http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterroles", object{
+		"metadata": object{"name": "tells-nodes"},
+		"rules": []object{
+			{"apiGroups": []string{""}, "resources": []string{"nodes"}, "verbs": []string{"get"}},
+			{"apiGroups": []string{""}, "resources": []string{"nodes/status"}, "verbs": []string{"patch"}},
+		},
 	}, nil)
+	for _, role := range []string{"system:node-bootstrapper", "tells-nodes"} {
+		c.must(http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", object{
+			"metadata": object{"name": "lab:" + role},
+			"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+			"subjects": []object{{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:bootstrappers"}},
+		}, nil)
+	}
 }
 
 // request is a certificate request of the API.

@@ -101,7 +101,8 @@ func (n *node) explain() {
 
 func (n *node) sh(script string) string { n.t.Helper(); return n.MustExec("sh", "-c", script) }
 
-// joins: the first boot does all of it; the node is Ready with its labels.
+// joins: the first boot does all of it; the node is Ready with its labels, and
+// tells the cluster how the boot went.
 func joins(n *node) {
 	n.Start()
 	n.booted()
@@ -116,6 +117,24 @@ func joins(n *node) {
 	if phase := n.status().Phase; phase != "complete" {
 		n.t.Errorf("phase %s", phase)
 	}
+	n.tells("HostReady True Succeeded")
+}
+
+// tells holds the node to its condition, as the API server has it.
+func (n *node) tells(want string) {
+	n.t.Helper()
+	var got struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Reason string }
+		}
+	}
+	n.c.must(http.MethodGet, "/api/v1/nodes/"+nodeName, nil, &got)
+	for _, c := range got.Status.Conditions {
+		if c.Type+" "+c.Status+" "+c.Reason == want {
+			return
+		}
+	}
+	n.t.Errorf("the node's conditions are %v, want %s", got.Status.Conditions, want)
 }
 
 // booted waits for the boot unit to have done its work.

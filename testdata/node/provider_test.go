@@ -232,6 +232,7 @@ cgroup_driver      = "cgroupfs"
 free_bytes         = 1073741824
 kernel_modules     = []
 boot_inputs        = ["/etc/hostler/inputs.hcl"]
+status             = { timeout = "20s", condition = { object = "/api/v1/nodes/{node}" } }
 kubelet = {
   enforceNodeAllocatable         = []
   failCgroupV1                   = false

@@ -26,7 +26,7 @@ func nested() []block.Nested {
 				block.URL("server").Must().Says("The API server, for example `\"https://api.example:6443\"`."),
 				checked("object", "path of an object", checkObject).Must().Says("The object's path on the server, for example `\"/api/v1/nodes/worker-1\"`."),
 				checked("condition", "condition type", checkCondition).Must().Says("The type of the condition, for example `\"HostReady\"`."),
-				checked("create", "JSON object", checkManifest).Says("The object as JSON, made when it is not there, for example with `jsonencode`. Without it, an object that is not there is not told."),
+				checked("create", "JSON object", checkManifest).Says("The object as JSON, made when it is not there, for example with `jsonencode`. Without it, one that is not there yet is waited for, within `timeout`."),
 			}, access()...)...),
 		kind("file", "A file that holds the last status as a JSON document, readable by all.",
 			checked("path", "path below /run", checkVolatile).Must().Says("The file, below `/run`: a status is no part of an installation and ends with the boot.")),
