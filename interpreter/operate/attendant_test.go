@@ -92,7 +92,7 @@ func TestInstallAndRepair(t *testing.T) {
 	if _, err := r.interpreter("reset").Reset(context.Background(), interpreter.Request{}); err != nil {
 		t.Fatal(err)
 	}
-	if s, _ := r.last(); s.Command != "reset" || s.Phase != "absent" || s.Result != sink.OK || s.Recipe != "site" {
+	if s, _ := r.last(); s.Command != "reset" || s.Reason != "Reset" || s.Phase != "absent" || s.Result != sink.OK || s.Recipe != "site" {
 		t.Errorf("%+v", s)
 	}
 	if _, err := r.Host().Files.Stat("/var/lib/hostler"); err == nil {

@@ -100,6 +100,10 @@ func (a *attendant) last(ctx context.Context, e interpreter.Ended, f Failure, ru
 		s.Stage, s.Step, s.Reason, s.Cause, s.Advice = run.Stage, run.Step, run.Reason, run.Cause, run.Advice
 	case sink.Deferred:
 		s.Reason = "Deferred"
+	case sink.OK:
+		if e.Phase == "absent" {
+			s.Reason = "Reset"
+		}
 	}
 	m := a.metrics(run, e)
 	s.Metrics = &m

@@ -84,7 +84,7 @@ func (c *condition) ask(ctx context.Context, method, where, kind string, body []
 func (c *condition) with(o *object, s Status) []map[string]any {
 	now := s.Time.UTC().Format(time.RFC3339)
 	ours := map[string]any{
-		"type": c.sink.Condition, "status": conditionStatus(s.Result), "reason": s.Reason, "message": s.Message(),
+		"type": c.sink.Condition, "status": conditionStatus(s), "reason": s.Reason, "message": s.Message(),
 		"lastTransitionTime": now,
 	}
 	if o.Metadata.Generation > 0 {
@@ -103,11 +103,13 @@ func (c *condition) with(o *object, s Status) []map[string]any {
 	return append(all, ours)
 }
 
-func conditionStatus(r Result) string {
-	switch r {
-	case OK:
+// conditionStatus is whether the host is as its recipe says: after a reset it is
+// not any more.
+func conditionStatus(s Status) string {
+	switch {
+	case s.Result == OK && s.Phase != "absent":
 		return "True"
-	case Failed:
+	case s.Result == OK || s.Result == Failed:
 		return "False"
 	}
 	return "Unknown"

@@ -107,6 +107,11 @@ func TestCondition(t *testing.T) {
 	if got := conditions(a); !strings.Contains(got, `"lastTransitionTime":"2026-05-01T14:00:00Z"`) || !strings.Contains(got, `"status":"True"`) {
 		t.Error(got)
 	}
+	ok.Reason, ok.Phase = "Reset", "absent"
+	tellObject(t, a, "", ok)
+	if got := conditions(a); !strings.Contains(got, `"status":"False"`) || !strings.Contains(got, `"reason":"Reset"`) {
+		t.Error(got)
+	}
 	tellObject(t, a, "", running("machine"))
 	if got := conditions(a); !strings.Contains(got, `"status":"Unknown"`) || !strings.Contains(got, `"message":"running: stage machine"`) {
 		t.Error(got)

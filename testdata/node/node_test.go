@@ -61,7 +61,7 @@ func TestNode(t *testing.T) {
 		name, what string
 		run        func(*node)
 	}{
-		{"joins", "the first boot, to a node that is Ready", joins},
+		{"joins", "the first boot, to a node that is Ready and whose condition says so", joins},
 		{"runs a pod", "a pod runs, its log is read through the kubelet's port", runsPod},
 		{"H05 another label", "a changed label restarts the kubelet alone", anotherLabel},
 		{"H40 firewall", "a firewall enabled on the host, and a reboot", firewall},

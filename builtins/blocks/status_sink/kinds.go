@@ -21,7 +21,7 @@ func nested() []block.Nested {
 	return []block.Nested{
 		kind("webhook", "An HTTP server that gets each status as a JSON document by POST.",
 			append([]block.Attr{block.URL("url").Must().Says("Where it is sent.")}, access()...)...),
-		kind("kubernetes", "A condition in the status of a Kubernetes object: `True` when the run ended well, `False` when it failed, `Unknown` while it runs.",
+		kind("kubernetes", "A condition in the status of a Kubernetes object: `True` when the run ended well, `False` when it failed and after a reset, `Unknown` while it runs.",
 			append([]block.Attr{
 				block.URL("server").Must().Says("The API server, for example `\"https://api.example:6443\"`."),
 				checked("object", "path of an object", checkObject).Must().Says("The object's path on the server, for example `\"/api/v1/nodes/worker-1\"`."),
