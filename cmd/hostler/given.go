@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"hostler/interpreter/eval"
+	"hostler/interpreter/syntax"
 )
 
 // given gathers the values for variables, weakest first: environment, --inputs
@@ -23,7 +25,7 @@ func (a *app) given() (given []eval.Given, err error) {
 	}
 	var unreadable hcl.Diagnostics
 	for _, name := range a.flags.inputs {
-		data, err := os.ReadFile(name)
+		data, err := readInputs(name)
 		if err != nil {
 			unreadable = append(unreadable, unreadableInputs(name, err))
 			continue
@@ -43,6 +45,17 @@ func (a *app) given() (given []eval.Given, err error) {
 		return given, unreadable
 	}
 	return given, nil
+}
+
+// readInputs reads an inputs file, which may be a pipe, and no more of it than
+// shows that it is too large.
+func readInputs(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, syntax.MaxFileSize+1))
+	return data, errors.Join(err, file.Close())
 }
 
 func unreadableInputs(name string, err error) *hcl.Diagnostic {

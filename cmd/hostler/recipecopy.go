@@ -19,7 +19,7 @@ import (
 func (a *app) copyRecipe(name, dir string) error {
 	name = strings.TrimPrefix(name, "recipe:")
 	if _, err := recipes.Open(name); err != nil {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Recipe not found", Detail: fmt.Sprintf("%v.", err)}}
+		return hcl.Diagnostics{notFound(name, err)}
 	}
 	if err := emptyDir(dir); err != nil {
 		return err

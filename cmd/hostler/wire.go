@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -68,13 +69,22 @@ func (a *app) onHost(ctx context.Context, command string, fn func(h host.Host) e
 func (a *app) load(name string) (*eval.Recipe, *interpreter.Bundle, hcl.Diagnostics) {
 	src, err := source(name)
 	if err != nil {
-		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Recipe not found", Detail: fmt.Sprintf("%v.", err)}}
+		return nil, nil, hcl.Diagnostics{notFound(name, err)}
 	}
 	b := interpreter.NewBundle()
 	loader := b.Loader(eval.StandardLoader{Shipped: recipes.Open})
 	r, diags := eval.Load(b.Source(src), builtins.Vocabulary(), loader, version)
 	a.recipe = r
 	return r, b, diags
+}
+
+// notFound says that there is no recipe of a name.
+func notFound(name string, err error) *hcl.Diagnostic {
+	text := err.Error()
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		text = fmt.Sprintf("The recipe %s cannot be read: %v", name, e.Err)
+	}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Recipe not found", Detail: strings.ToUpper(text[:1]) + text[1:] + "."}
 }
 
 func source(name string) (eval.Source, error) {

@@ -92,7 +92,7 @@ func (t *taking) parseFile(g Given) ([]*hcl.Attribute, *hcl.File) {
 func (t *taking) parseJSON(g Given) ([]*hcl.Attribute, *hcl.File) {
 	at := textRange(g.Filename, nil)
 	if len(g.Text) > maxInputs {
-		t.errorf(at, "Inputs too large", "The file has %d bytes; %d is the most.", len(g.Text), maxInputs)
+		t.errorf(at, "Inputs too large", "The file has more than %d bytes, which is the most.", maxInputs)
 		return nil, nil
 	}
 	// The decoder bounds nesting, which the parser with ranges does not.

@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"hostler/interpreter/block"
+	"hostler/interpreter/syntax"
 )
 
 // MainFile is the file of a recipe directory that holds the recipe, and assetDir
@@ -54,7 +56,12 @@ func Tree(top string, fsys fs.FS, dir string) Source {
 // or one .hcl file, whose assets are read from its directory.
 func Open(name string) (Source, error) {
 	info, err := os.Stat(name)
-	if err != nil {
+	switch {
+	case name == "":
+		return nil, fmt.Errorf("the name is empty; give a directory with %s, or a file whose name ends in .hcl", MainFile)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no %s; give a directory with %s, or a file whose name ends in .hcl", name, MainFile)
+	case err != nil:
 		return nil, err
 	}
 	if info.IsDir() {
@@ -64,7 +71,7 @@ func Open(name string) (Source, error) {
 	case ".hcl", ".json":
 		return directory(filepath.Dir(name), filepath.Base(name)), nil
 	}
-	return nil, fmt.Errorf("%s is no recipe: give a directory with %s, or a file whose name ends in .hcl", name, MainFile)
+	return nil, fmt.Errorf("a recipe is a directory with %s, or a file whose name ends in .hcl; %s is neither", MainFile, name)
 }
 
 func directory(dir, main string) *tree {
@@ -88,6 +95,9 @@ func (j jail) Open(name string) (fs.File, error) {
 func openPlain(root *os.Root, name string) (fs.File, error) {
 	info, err := root.Stat(name)
 	if err != nil {
+		if _, outside := os.Stat(filepath.Join(root.Name(), name)); outside == nil {
+			err = fmt.Errorf("%s is a link that leads out of the recipe's directory; put what it names there", name)
+		}
 		return nil, err
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() {
@@ -106,9 +116,15 @@ func (t *tree) join(name string) string {
 	return path.Join(t.top, t.dir, name)
 }
 
+// Main reads no more than shows that a text is too large: a file may be of any
+// length.
 func (t *tree) Main() (string, []byte, error) {
-	src, err := fs.ReadFile(t.fsys, path.Join(t.dir, t.main))
-	return t.Name(), src, err
+	file, err := t.fsys.Open(path.Join(t.dir, t.main))
+	if err != nil {
+		return t.Name(), nil, err
+	}
+	src, err := io.ReadAll(io.LimitReader(file, syntax.MaxFileSize+1))
+	return t.Name(), src, errors.Join(err, file.Close())
 }
 
 // ReadFile reads a file of the recipe.

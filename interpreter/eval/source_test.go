@@ -2,12 +2,15 @@ package eval
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"unicode/utf16"
+
+	"hostler/interpreter/syntax"
 )
 
 func TestC07UTF16(t *testing.T) {
@@ -112,5 +115,47 @@ func TestLoadWithoutLoader(t *testing.T) {
 	_, diags = Load(Tree("", fsub(files), "none"), testVocabulary(), nil, "")
 	if len(diags) != 1 || diags[0].Summary != "Recipe not found" || diags[0].Subject != nil {
 		t.Error(diagnosticsText(diags))
+	}
+}
+
+// TestMainIsReadNoFurther: a text of any length is refused by it, and not read.
+func TestMainIsReadNoFurther(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "recipe.hcl")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(file.Truncate(1<<40), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	src, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, text, err := src.Main(); err != nil || len(text) != syntax.MaxFileSize+1 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if _, diags := Load(src, testVocabulary(), nil, ""); len(diags) != 1 || diags[0].Summary != "File too large" {
+		t.Error(diagnosticsText(diags))
+	}
+}
+
+// TestLinksOutOfTheRecipe are named for what they are.
+func TestLinksOutOfTheRecipe(t *testing.T) {
+	dir := t.TempDir()
+	for name, to := range map[string]string{"recipe.hcl": "/etc/passwd", "lost": "nowhere"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := src.Main(); err == nil || !strings.Contains(err.Error(), "recipe.hcl is a link that leads out of the recipe's directory") {
+		t.Error(err)
+	}
+	if _, err := src.ReadFile("lost"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }

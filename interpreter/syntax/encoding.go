@@ -37,8 +37,8 @@ func withoutMark(src []byte) []byte { return bytes.TrimPrefix(src, []byte("\xef\
 func checkText(name string, src []byte) hcl.Diagnostics {
 	if len(src) > MaxFileSize {
 		return hcl.Diagnostics{startFault(name, "File too large", fmt.Sprintf(
-			"This file has %d bytes; the limit is %d. Keep large content in a file of its own "+
-				"below the recipe and name it with source.", len(src), MaxFileSize))}
+			"This file has more than %d bytes, which is the limit. Keep large content in a file of its own "+
+				"below the recipe and name it with source.", MaxFileSize))}
 	}
 	if kind := wideEncoding(src); kind != "" {
 		return hcl.Diagnostics{startFault(name, "Not a UTF-8 file", fmt.Sprintf(

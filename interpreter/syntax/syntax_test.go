@@ -89,7 +89,7 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("a file of the greatest size: %v", diags)
 	}
 	file, diags := Parse("x.hcl", append(src, '#'))
-	if len(diags) != 1 || diags[0].Summary != "File too large" || !strings.Contains(diags[0].Detail, "1048577") {
+	if len(diags) != 1 || diags[0].Summary != "File too large" || !strings.Contains(diags[0].Detail, "more than 1048576 bytes") {
 		t.Errorf("got %v", diags)
 	}
 	if file.Bytes != nil || file.Body == nil {
