@@ -36,9 +36,12 @@ func standard() streams {
 		self: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
 	}
 	colors := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	s.out.Color = colors && term.IsTerminal(int(os.Stdout.Fd()))
-	s.terminal = term.IsTerminal(int(os.Stderr.Fd()))
-	s.err.Color = colors && s.terminal
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		s.out = report.Pen{W: report.Shown(os.Stdout), Color: colors}
+	}
+	if s.terminal = term.IsTerminal(int(os.Stderr.Fd())); s.terminal {
+		s.err = report.Pen{W: report.Shown(os.Stderr), Color: colors}
+	}
 	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && w > 20 {
 		s.width = w
 	}

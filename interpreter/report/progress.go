@@ -62,7 +62,7 @@ func (p *Progress) show(line string) {
 // Clear takes the line away.
 func (p *Progress) Clear() {
 	if p.shown {
-		p.printf("\r\x1b[K")
+		p.printf(eraseLine)
 	}
 	p.shown = false
 }
