@@ -17,8 +17,14 @@ var secretive = []struct {
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`), "(redacted)"},
 	{regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`), "(redacted)"},
 	{regexp.MustCompile(`(://[^/\s:@"]+:)[^/\s@"]+@`), "$1(redacted)@"},
-	{regexp.MustCompile(`(?i)((?:password|passwd|secret|api[_-]?key|access[_-]?key|client[_-]?secret|token|sig|signature)["']?[ \t]*[=:][ \t]*["']?)[^\s"',;&]{4,}`), "$1(redacted)"},
+	{regexp.MustCompile(telling + `\\*")(?:[^"\\]|\\[^"]){4,}`), "$1(redacted)"},
+	{regexp.MustCompile(telling + `\\*')(?:[^'\\]|\\[^']){4,}`), "$1(redacted)"},
+	{regexp.MustCompile(telling + `)(?:[^\s"',;&\\]|\\[^\s"']){4,}`), "$1(redacted)"},
 }
+
+// telling begins a value of a name that says secret: up to the value, which may be
+// in quotes, and those behind backslashes where one JSON is in another.
+const telling = `(?i)((?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|client[_-]?secret|token|sig|signature)\\*["']?[ \t]*[=:][ \t]*`
 
 // Redact takes out of a text what looks like a secret.
 func Redact(s string) string {

@@ -266,16 +266,22 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestRedact(t *testing.T) {
 	const key = "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"
 	for in, want := range map[string]string{
-		"a " + key + " b":                     "a (redacted private key) b",
-		"-----BEGIN PRIVATE KEY-----\nabc":    "(redacted private key)",
-		"join with abcdef.0123456789abcdef":   "join with (redacted)",
-		"https://user:pass1234@host/x":        "https://user:(redacted)@host/x",
-		`{"password": "hunter22", "a": "b"}`:  `{"password": "(redacted)", "a": "b"}`,
-		"eyJhbGciOiJI.eyJzdWIiOiIx.c2ln ok":   "(redacted) ok",
-		"Authorization: bearer xyzxyzxyz":     "Authorization: bearer (redacted)",
-		"?sv=1&sig=abcd%2F&se=2":              "?sv=1&sig=(redacted)&se=2",
-		`"token_file": "/etc/token", v1.34.1`: `"token_file": "/etc/token", v1.34.1`,
-		"sha256:0123456789abcdef0123456789ab": "sha256:0123456789abcdef0123456789ab",
+		"a " + key + " b":                                   "a (redacted private key) b",
+		"-----BEGIN PRIVATE KEY-----\nabc":                  "(redacted private key)",
+		"join with abcdef.0123456789abcdef":                 "join with (redacted)",
+		"https://user:pass1234@host/x":                      "https://user:(redacted)@host/x",
+		`{"password": "hunter22", "a": "b"}`:                `{"password": "(redacted)", "a": "b"}`,
+		"eyJhbGciOiJI.eyJzdWIiOiIx.c2ln ok":                 "(redacted) ok",
+		"Authorization: bearer xyzxyzxyz":                   "Authorization: bearer (redacted)",
+		"?sv=1&sig=abcd%2F&se=2":                            "?sv=1&sig=(redacted)&se=2",
+		`"cause": "{\"password\": \"hunter22\", \"a\": 1}"`: `"cause": "{\"password\": \"(redacted)\", \"a\": 1}"`,
+		`"c": "{\\\"token\\\":\\\"hunter22\\\"}"`:           `"c": "{\\\"token\\\":\\\"(redacted)\"}"`, // the inner one is cut, the outer one stays JSON
+		`passphrase = "two words"; secret: 'it is so'`:      `passphrase = "(redacted)"; secret: '(redacted)'`,
+		`password="it's long" next`:                         `password="(redacted)" next`,
+		`password=pass\word and more`:                       `password=(redacted) and more`,
+		`{"secret": ""}`:                                    `{"secret": ""}`,
+		`"token_file": "/etc/token", v1.34.1`:               `"token_file": "/etc/token", v1.34.1`,
+		"sha256:0123456789abcdef0123456789ab":               "sha256:0123456789abcdef0123456789ab",
 	} {
 		if got := operate.Redact(in); got != want {
 			t.Errorf("%q becomes %q", in, got)
