@@ -40,7 +40,7 @@ func (r *run) drive(ctx context.Context, t *target) error {
 		return err
 	}
 	if r.rec.Repave != nil {
-		r.unsettled(ctx, t, &in)
+		r.unsettled(t, &in)
 	}
 	if t.state == nil {
 		in.Fill = r.fill(r.req, t.name)

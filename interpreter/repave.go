@@ -191,7 +191,7 @@ func (r *run) swap(ctx context.Context, req Request, old, t *target) error {
 		return err
 	}
 	in := r.input(holds.without(t.steps), old.steps)
-	in.Earlier, in.Replaces = attempt, r.elsewhere(t, standingOf(old))
+	in.Earlier, in.Replaces = attempt, elsewhere(t, standingOf(old))
 	for _, m := range machinesOf(t.steps) {
 		in.Cleared = append(in.Cleared, machineKey(m.active)) // left by a repave that was interrupted
 	}

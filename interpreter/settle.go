@@ -123,7 +123,7 @@ func (r *run) settle(ctx context.Context, req Request) error {
 	if in.Dropped, err = r.rec.Retarget(t.steps, r.keyed()); err != nil {
 		return err
 	}
-	r.unsettled(ctx, t, &in)
+	r.unsettled(t, &in)
 	in.Cleared, in.Leave = nil, nil // a budget of repairs does not keep it from the end
 	in.Begin = func(ctx context.Context) error {
 		r.begun = true
@@ -161,7 +161,7 @@ func (r *run) hold(ctx context.Context, req Request) error {
 	}
 	r.out.ConfirmUntil = r.rec.Repave.Until
 	return r.repairWith(ctx, req, t, func(in *walk.Input) {
-		in.Earlier, in.Replaces = old.steps, r.elsewhere(t, standingOf(old))
+		in.Earlier, in.Replaces = old.steps, elsewhere(t, standingOf(old))
 		in.Build = r.noteBuilt(func(ctx context.Context) error { return r.store.Save(ctx, r.rec) })
 	})
 }
@@ -239,6 +239,6 @@ func (r *run) lookRepave(ctx context.Context, t *target, in *walk.Input) error {
 		return err
 	}
 	r.out.ConfirmUntil = r.rec.Repave.Until
-	in.Replaces = r.elsewhere(t, standingOf(old))
+	in.Replaces = elsewhere(t, standingOf(old))
 	return nil
 }

@@ -88,7 +88,7 @@ func idle(t *target) (keys []thing.Key) {
 // unsettled makes a walk put in order what a repave left: machines that are to
 // be built anew are taken away first, slots that are not active last, and what
 // is inside of those goes with them.
-func (r *run) unsettled(_ context.Context, t *target, in *walk.Input) {
+func (r *run) unsettled(t *target, in *walk.Input) {
 	in.Idle = idle(t)
 	in.Dropped = r.forgetInside(in.Idle, in.Dropped)
 	for _, name := range r.rec.Repave.Rebuild {
@@ -117,7 +117,7 @@ func (r *run) forgetInside(machines, dropped []thing.Key) (others []thing.Key) {
 
 // elsewhere names, by address, the slots that stay active while a target that
 // has not proved itself is built or held.
-func (r *run) elsewhere(t *target, standing map[string]bool) map[string]string {
+func elsewhere(t *target, standing map[string]bool) map[string]string {
 	replaces := map[string]string{}
 	for _, m := range machinesOf(t.steps) {
 		for _, s := range m.slots {
