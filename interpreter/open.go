@@ -64,7 +64,7 @@ func (r *run) open(ctx context.Context) (err error) {
 
 // known makes a record unreadable that has steps which this release does not
 // know. The claims of a complete installation are read when something has to be
-// changed.
+// changed, or was by a repave that has not ended.
 func (r *run) known() {
 	if r.rec == nil {
 		return
@@ -77,7 +77,7 @@ func (r *run) known() {
 			return
 		}
 	}
-	if r.rec.Phase != record.Complete || len(r.rec.Machines) > 0 {
+	if r.rec.Phase != record.Complete || r.rec.Repave != nil {
 		r.readClaims()
 	}
 }

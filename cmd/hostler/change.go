@@ -19,6 +19,7 @@ type doing func(in *interpreter.Interpreter, ctx context.Context, req interprete
 
 // change runs a command that changes a host and reports it as it goes.
 func (a *app) change(c *cobra.Command, args []string, ask func(*interpreter.Request), do doing) error {
+	collectLate()
 	req, err := a.request(args)
 	if err != nil {
 		return err

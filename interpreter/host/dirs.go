@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 // Explain adds to an error of the kernel (EBUSY, EROFS, EPERM) what an
@@ -96,6 +97,14 @@ func SetAccess(f Files, name string, a Access) error {
 
 // Names lists the entries of a directory, in no order.
 func Names(f FileView, dir string) ([]string, error) {
+	if g, ok := f.(*Glance); ok && g.covers(dir) {
+		names, err := g.list(dir)
+		return slices.Clone(names), err
+	}
+	return listed(f, dir)
+}
+
+func listed(f FileView, dir string) ([]string, error) {
 	d, err := f.Open(dir)
 	if err != nil {
 		return nil, err

@@ -59,21 +59,29 @@ func (t Tree) Disable(unit string) ([]LinkOp, error) {
 
 // FamilyLinks are the enabling links of the unit and of its family.
 func (t Tree) FamilyLinks(unit string, more ...string) (Links, error) {
-	all := Links{}
+	all, err := t.EtcLinks()
+	if err != nil {
+		return nil, err
+	}
+	return t.FamilyAmong(all, unit, more...)
+}
+
+// FamilyAmong are those of the links of [Tree.EtcLinks] that enable the unit or
+// its family, as the unit files of this tree tell.
+func (t Tree) FamilyAmong(all Links, unit string, more ...string) (Links, error) {
+	links := Links{}
 	for _, name := range append([]string{unit}, more...) {
 		family, err := t.Family(name)
 		if err != nil {
 			return nil, err
 		}
 		for _, member := range family {
-			links, err := t.EnabledLinks(member)
-			if err != nil {
+			if err := t.enabledAmong(all, member, links); err != nil {
 				return nil, err
 			}
-			maps.Copy(all, links)
 		}
 	}
-	return all, nil
+	return links, nil
 }
 
 // MaskPath is where the link that masks a unit stands.

@@ -154,17 +154,34 @@ func (t Tree) Family(unit string) ([]string, error) {
 // and a link of the unit's own name that only makes its file known, are not
 // among them.
 func (t Tree) EnabledLinks(unit string) (Links, error) {
-	names, err := t.linkNames(unit)
+	all, err := t.EtcLinks()
 	if err != nil {
 		return nil, err
 	}
 	links := Links{}
-	err = t.eachLinkIn(EtcDir, func(file, target string) {
+	return links, t.enabledAmong(all, unit, links)
+}
+
+// EtcLinks are all links in /etc/systemd/system and its directories of wants,
+// requirements and upholds.
+func (t Tree) EtcLinks() (Links, error) {
+	all := Links{}
+	err := t.eachLinkIn(EtcDir, func(file, target string) { all[file] = target })
+	return all, err
+}
+
+// enabledAmong adds those of all links that enable a unit.
+func (t Tree) enabledAmong(all Links, unit string, links Links) error {
+	names, err := t.linkNames(unit)
+	if err != nil {
+		return err
+	}
+	for file, target := range all {
 		if owns(names, file, target) {
 			links[file] = target
 		}
-	})
-	return links, err
+	}
+	return nil
 }
 
 // owns says whether a link is one of those that enable a unit. names are the

@@ -190,7 +190,11 @@ func (w *walker) readClaims() error {
 
 // check asks a step what it needs. What cannot be known is no fault.
 func (w *walker) check(ctx context.Context, p *block.Placed, in block.Look) (block.Change, error) {
+	in.View.Files = w.glance(scopeOf(p).machine, in.View.Files)
 	change, err := p.Step.Check(ctx, in)
+	if change.Needed() || err != nil {
+		w.stirred = true
+	}
 	if errors.Is(err, host.ErrUnknown) {
 		return block.Unknown(host.Cause(err)), nil
 	}

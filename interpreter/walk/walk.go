@@ -189,6 +189,10 @@ type walker struct {
 	// index are the record's claims by thing, nil when they moved.
 	index map[thing.Key]*record.Claim
 	stage stage
+	// glances are what checks saw of unit files, by machine, until something
+	// is stirred.
+	glances map[string]glance
+	stirred bool
 	// unforeseeable says that a shadow could not take what the step at hand
 	// does, so that a second look tells nothing.
 	unforeseeable bool

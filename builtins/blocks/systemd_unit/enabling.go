@@ -75,10 +75,14 @@ func (s *step) planLinks(f host.FileView) (p linkPlan, err error) {
 // links are the links that are there now, as the old file tells them and as
 // the new one will.
 func (s *step) links(now, after unitfile.Tree) (have, mask unitfile.Links, err error) {
-	if have, err = now.FamilyLinks(s.name); err != nil {
+	all, err := now.EtcLinks()
+	if err != nil {
 		return nil, nil, err
 	}
-	more, err := after.FamilyLinks(s.name)
+	if have, err = now.FamilyAmong(all, s.name); err != nil {
+		return nil, nil, err
+	}
+	more, err := after.FamilyAmong(all, s.name)
 	if err != nil {
 		return nil, nil, err
 	}
