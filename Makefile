@@ -5,6 +5,8 @@ VERSION ?= 0.1.0
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 # Packages in testdata, which ./... leaves out.
 E2E = ./testdata/lab/... ./testdata/e2e/... ./testdata/bench/rootfs
+# The most bytes that the binary may have. It has 21 million.
+LARGEST = 23000000
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
@@ -13,6 +15,7 @@ export CGO_ENABLED = 0
 
 build: ## the binary, static, for this machine
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/hostler ./cmd/hostler
+	@size=$$(wc -c <$(BIN)/hostler); [ $$size -lt $(LARGEST) ] || { echo "the binary has $$size bytes, the most are $(LARGEST)"; exit 1; }
 
 demo: build ## the main job on an offline root: plan, apply, repair, reset
 	testdata/demo/run $(BIN)/hostler

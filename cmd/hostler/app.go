@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strings"
 
@@ -61,10 +63,25 @@ func (a *app) command() *cobra.Command {
 	root.SetErr(a.err.W)
 	root.SetFlagErrorFunc(flagFault)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]{{end}}", "", 1))
+	root.SetUsageFunc(withoutSubcommandLine(root.UsageFunc()))
 	root.SetHelpCommand(a.helpCommand(root))
 	a.addCommands(root)
 	return root
+}
+
+// withoutSubcommandLine takes a line out of the usage that says again what the
+// one before it says. A template of our own would link text/template in, with
+// which the linker keeps every exported method of the program.
+func withoutSubcommandLine(usage func(*cobra.Command) error) func(*cobra.Command) error {
+	return func(c *cobra.Command) error {
+		var text strings.Builder
+		out := c.OutOrStderr()
+		c.SetOut(&text)
+		err := usage(c)
+		c.SetOut(out)
+		_, writing := io.WriteString(out, strings.Replace(text.String(), "\n  "+c.CommandPath()+" [command]", "", 1))
+		return errors.Join(err, writing)
+	}
 }
 
 // helpOr shows help, but for a command that does not exist.

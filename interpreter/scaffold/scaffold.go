@@ -3,20 +3,16 @@
 package scaffold
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
-	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-//go:embed kinds ci.txtar
+//go:embed kinds ci
 var files embed.FS
 
 // Answers are what the files are made of.
@@ -73,35 +69,25 @@ func (a Answers) Files() (map[string][]byte, error) {
 		return nil, err
 	}
 	all := map[string][]byte{}
-	for _, name := range []string{"kinds/" + a.Kind + ".txtar", "ci.txtar"} {
+	names := []string{"kinds/" + a.Kind + ".txtar"}
+	if a.CI != "none" {
+		names = append(names, "ci/"+a.CI+".txtar")
+	}
+	for _, name := range names {
 		text, err := files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		made, err := a.fill(name, string(text))
-		if err != nil {
-			return nil, err
+		for _, f := range txtar.Parse([]byte(a.fillIn().Replace(string(text)))).Files {
+			all[f.Name] = f.Data
 		}
-		maps.Copy(all, made)
 	}
 	return all, nil
 }
 
-// fill fills in a template: files whose text is empty then are left out.
-func (a Answers) fill(name, text string) (map[string][]byte, error) {
-	t, err := template.New(path.Base(name)).Delims("[[", "]]").Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, map[string]any{"Name": a.Name, "Unit": strings.ReplaceAll(a.Name, "_", "-"), "OS": systems()[a.OS], "CI": a.CI}); err != nil {
-		return nil, err
-	}
-	made := map[string][]byte{}
-	for _, f := range txtar.Parse(b.Bytes()).Files {
-		if len(bytes.TrimSpace(f.Data)) > 0 {
-			made[f.Name] = f.Data
-		}
-	}
-	return made, nil
+// fillIn puts answers in the place of their names in double brackets.
+func (a Answers) fillIn() *strings.Replacer {
+	os := systems()[a.OS]
+	return strings.NewReplacer("[[.Name]]", a.Name, "[[.Unit]]", strings.ReplaceAll(a.Name, "_", "-"),
+		"[[.OS.ID]]", os.ID, "[[.OS.VersionID]]", os.VersionID, "[[.OS.Title]]", os.Title, "[[.OS.Release]]", os.Release)
 }

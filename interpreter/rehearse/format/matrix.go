@@ -3,7 +3,7 @@ package format
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"strings"
 
@@ -46,7 +46,7 @@ func WriteMatrix(w io.Writer, name string, m rehearse.Matrix) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(matrixDocument(m))
 	case "html":
-		return matrixPage().Execute(w, matrixDocument(m))
+		return matrixPage(w, matrixDocument(m))
 	}
 	return fmt.Errorf("there is no output %q", name)
 }
@@ -110,9 +110,32 @@ func matrixText(w io.Writer, m rehearse.Matrix) error {
 	return err
 }
 
-// matrixPage is a page that stands alone.
-func matrixPage() *template.Template {
-	return template.Must(template.New("matrix").Parse(`<!DOCTYPE html>
+// matrixPage writes a page that stands alone.
+func matrixPage(w io.Writer, doc MatrixDocument) error {
+	var b strings.Builder
+	b.WriteString(matrixHead)
+	for _, image := range doc.Images {
+		b.WriteString("<th>" + html.EscapeString(image) + "</th>")
+	}
+	b.WriteString("</tr>\n")
+	for _, row := range doc.Recipes {
+		b.WriteString("<tr><th>" + html.EscapeString(row.Name) + "</th>")
+		for _, c := range row.Cells {
+			title := ""
+			if c.Reason != "" {
+				title = ` title="` + html.EscapeString(c.Reason) + `"`
+			}
+			verdict := html.EscapeString(c.Verdict)
+			b.WriteString(`<td class="` + verdict + `"` + title + ">" + verdict + "</td>")
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</table>\n</body>\n</html>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+const matrixHead = `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -128,10 +151,4 @@ th, td { border: 1px solid #bbb; padding: .3em .6em; text-align: left; }
 <body>
 <h1>Recipes and images</h1>
 <table>
-<tr><th>recipe</th>{{range .Images}}<th>{{.}}</th>{{end}}</tr>
-{{range .Recipes}}<tr><th>{{.Name}}</th>{{range .Cells}}<td class="{{.Verdict}}"{{if .Reason}} title="{{.Reason}}"{{end}}>{{.Verdict}}</td>{{end}}</tr>
-{{end}}</table>
-</body>
-</html>
-`))
-}
+<tr><th>recipe</th>`
