@@ -220,7 +220,8 @@ func TestUnitArguments(t *testing.T) {
 	}
 }
 
-// TestPrefixIsNeverGuessed: ignition asks for it, and warns where it is mostly
+// TestPrefixIsNeverGuessed (R183, R190): what is rendered says the prefix itself;
+// ignition asks for it, and warns where it is mostly
 // read-only; the other formats need no flag for it (R206).
 func TestPrefixIsNeverGuessed(t *testing.T) {
 	for prefix, warned := range map[string]bool{"/usr/local": true, "/opt/hostler": false, "/usrlocal": false} {

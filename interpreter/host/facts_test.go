@@ -83,6 +83,7 @@ func TestImageManaged(t *testing.T) {
 	}{
 		"R160 ACL by its variant":              {"acl", false, "tdnf", true},
 		"R161 ACL by what it is like":          {"acl-without-variant", false, "tdnf", true},
+		"ACL by an id of its own":              {"acl-by-id", false, "tdnf", true},
 		"R162 plain Flatcar is not declared":   {"flatcar", false, "apt-get", false},
 		"Flatcar whose /usr is read-only":      {"flatcar", true, "", true},
 		"R163 Azure Linux 3 proper":            {"azurelinux-3", false, "tdnf", false},
@@ -93,8 +94,25 @@ func TestImageManaged(t *testing.T) {
 		"Ubuntu with a read-only /usr":         {"ubuntu-24.04", true, "apt-get", true},
 		"Debian":                               {"debian-13", false, "apt-get", false},
 		"Debian from which apt was taken away": {"debian-12", false, "", true},
+		"Ubuntu 24.04":                         {"ubuntu-24.04", false, "apt-get", false},
+		"Ubuntu 26.04":                         {"ubuntu-26.04", false, "apt-get", false},
+		"Debian 12":                            {"debian-12", false, "apt-get", false},
+		"RHEL":                                 {"rhel-8", false, "dnf", false},
 		"a RHEL-like system":                   {"rocky-9", false, "dnf", false},
 		"a system no table knows":              {"unknown", false, "zypper", false},
+	}
+	all, err := filepath.Glob("../../testdata/os-release/*.os-release")
+	if err != nil || len(all) < 15 {
+		t.Fatalf("fixtures: %v, %v", all, err)
+	}
+	tried := map[string]bool{}
+	for _, tt := range tests {
+		tried[tt.osRelease+".os-release"] = true
+	}
+	for _, fixture := range all {
+		if !tried[filepath.Base(fixture)] {
+			t.Errorf("%s is in no row of the table", fixture)
+		}
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

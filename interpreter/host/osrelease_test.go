@@ -16,6 +16,7 @@ func TestOSReleaseFixtures(t *testing.T) {
 		"flatcar":      {ID: "flatcar", IDLike: []string{"coreos"}, VersionID: "4230.2.1", Name: "Flatcar Container Linux by Kinvolk"},
 		"ubuntu-26.04": {ID: "ubuntu", IDLike: []string{"debian"}, VersionID: "26.04", Name: "Ubuntu"},
 		"debian-13":    {ID: "debian", VersionID: "13", Name: "Debian GNU/Linux"},
+		"rhel-8":       {ID: "rhel", IDLike: []string{"fedora"}, VersionID: "8.9", Name: "Red Hat Enterprise Linux"},
 		"rocky-9":      {ID: "rocky", IDLike: []string{"rhel", "centos", "fedora"}, VersionID: "9.6", Name: "Rocky Linux"},
 		"unknown":      {ID: "homegrown", Name: "Home Grown"},
 	}

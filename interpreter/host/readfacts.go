@@ -73,6 +73,7 @@ func imageManagedSystems() []declaration {
 	return []declaration{
 		{id: "azurelinux", variantID: "azurecontainerlinux"},
 		{id: "azurelinux", idLike: "flatcar"},
+		{id: "azurecontainerlinux"},
 		{id: "fedora", variantID: "coreos"},
 		{id: "rhcos"},
 		{id: "rhel", variantID: "coreos"},
