@@ -29,6 +29,8 @@ type app struct {
 	// misnamed is the fault of a help that was asked for a command that does
 	// not exist.
 	misnamed error
+	// changes says that the command changes a host.
+	changes bool
 	// reported says that the fault was part of what the command wrote.
 	reported bool
 }
@@ -155,12 +157,14 @@ func (a *app) pen(p report.Pen) report.Pen {
 
 // document writes one JSON document.
 func (a *app) document(v any) {
-	enc := json.NewEncoder(a.out.W)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		fmt.Fprintf(a.err.W, "hostler: write the result: %v\n", err)
+		fmt.Fprintf(a.err.W, "hostler: make the result: %v\n", err)
 	}
+	_, _ = a.out.W.Write(text.Bytes()) // the program's end tells of a fault
 }
 
 // sources are the texts that diagnostics may be about.

@@ -57,6 +57,7 @@ const (
 )
 
 func (a *app) telling(command string) *teller {
+	a.outlive()
 	t := &teller{app: a, text: a.text(), lines: report.Lines{W: a.out.W}, reporter: a.reportTo(a.supervisor, command)}
 	t.progress = report.Progress{Pen: a.pen(a.err), Width: a.width}
 	t.throttle.Every = progressOnScreen

@@ -23,7 +23,8 @@ func run(args []string, std streams) int {
 	root := a.command()
 	root.SetArgs(spelled(args))
 	err := root.ExecuteContext(ctx)
-	return a.exit(errors.Join(err, a.misnamed), cause())
+	err = errors.Join(err, a.misnamed)
+	return a.exit(errors.Join(err, a.unwritten(err)), cause())
 }
 
 // interruptible is a context that ends with an interrupt; cause then tells

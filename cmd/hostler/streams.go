@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -31,7 +34,7 @@ const plainWidth = 100
 
 func standard() streams {
 	s := streams{
-		in: os.Stdin, out: report.Pen{W: os.Stdout}, err: report.Pen{W: os.Stderr},
+		in: os.Stdin, out: report.Pen{W: &result{w: os.Stdout}}, err: report.Pen{W: os.Stderr},
 		env: os.LookupEnv, environ: os.Environ, width: plainWidth, supervisor: supervised(),
 		self: func() (io.ReadCloser, error) { return os.Open("/proc/self/exe") },
 	}
@@ -46,4 +49,42 @@ func standard() streams {
 		s.width = w
 	}
 	return s
+}
+
+// result is where results are written to. It remembers the first fault: a plan
+// or a document that is cut short must not look like a whole one.
+type result struct {
+	w   io.Writer
+	err error
+}
+
+func (r *result) Write(p []byte) (int, error) {
+	n, err := r.w.Write(p)
+	if r.err == nil {
+		r.err = err
+	}
+	return n, err
+}
+
+// unwritten is the error of a command that is done and could not say so. What
+// changed a host has changed it: then it is only told.
+func (a *app) unwritten(done error) error {
+	r, ok := a.out.W.(*result)
+	if !ok || r.err == nil || done != nil {
+		return nil
+	}
+	err := fmt.Errorf("write the result: %w", r.err)
+	if a.changes {
+		a.notes([]string{err.Error()})
+		return nil
+	}
+	fmt.Fprintf(a.err.W, "hostler: %v\n", err)
+	return &codeError{code: exitFailed}
+}
+
+// outlive lets a change of a host go on when nobody reads any more what it says:
+// a pipe that breaks would end the program between two steps.
+func (a *app) outlive() {
+	a.changes = true
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }
