@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"hostler/interpreter"
 	"hostler/interpreter/host"
@@ -114,6 +117,27 @@ func TestWorkerNeeds(t *testing.T) {
 	if strings.Contains(e.Error(), "tdnf") || len(r.Effects()) > 0 {
 		t.Errorf("%v, effects %v", e, r.Effects())
 	}
+}
+
+// TestR161WorkerByLikeness: Azure Container Linux that names no variant is known
+// by what it is like, and Azure Linux itself is not.
+func TestR161WorkerByLikeness(t *testing.T) {
+	release := func(name string) func(*memory.Options) {
+		return func(o *memory.Options) {
+			text, err := os.ReadFile("../testdata/os-release/" + name + ".os-release")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.OSRelease = string(text)
+		}
+	}
+	r := workerRig(t, aclWorker, release("acl-without-variant"))
+	r.must(apply, worker(aclWorker))
+	if prefix := r.record().Prefix; prefix != "/opt/hostler" {
+		t.Errorf("it is installed below %q", prefix)
+	}
+	other := workerRig(t, aclWorker, release("azurelinux-3"))
+	fails[hcl.Diagnostics](other, apply, worker(aclWorker), "Unsupported host")
 }
 
 // TestWorkerInstallsPackages: R171: on a host whose software may change, what is

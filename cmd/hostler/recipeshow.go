@@ -24,7 +24,7 @@ func (a *app) showRecipe(name string) error {
 	}
 	fmt.Fprintf(a.out.W, "%s %s\n%s\n\nSupported hosts:\n", d.Name, d.Version, d.Description)
 	for _, s := range d.Supports {
-		words := slices.DeleteFunc([]string{s.ID, s.VariantID, s.VersionID}, func(w string) bool { return w == "" })
+		words := slices.DeleteFunc([]string{s.ID, s.IDLike, s.VariantID, s.VersionID}, func(w string) bool { return w == "" })
 		fmt.Fprintf(a.out.W, "  %s: %s\n", s.Name, strings.Join(words, " "))
 	}
 	fmt.Fprint(a.out.W, "\nInputs:\n")

@@ -170,6 +170,7 @@ func topBlocks() []block.Nested {
 			},
 			Blocks: []block.Nested{{Name: "supports", Labels: []string{"name"}, Min: 1, Doc: "A kind of host that the recipe supports. A host that matches none is refused.", Schema: block.Schema{Attrs: []block.Attr{
 				textAttr("id", "`ID` of os-release(5), for example `\"debian\"`."),
+				textAttr("id_like", "A word of `ID_LIKE` of os-release(5), for example `\"flatcar\"`."),
 				textAttr("variant_id", "`VARIANT_ID` of os-release(5)."),
 				textAttr("version_id", "A constraint for `VERSION_ID`, for example `\">= 12, < 14\"`."),
 				textAttr("default_prefix", "The install prefix on such hosts; `--prefix` is stronger."),

@@ -31,7 +31,9 @@ type Header struct {
 // Support is a kind of host that a recipe supports; empty fields match any.
 type Support struct {
 	Name          string
-	ID, VariantID string
+	ID            string
+	IDLike        string // one of the words of ID_LIKE
+	VariantID     string
 	VersionID     string // constraint
 	DefaultPrefix string
 }
@@ -172,8 +174,8 @@ func (r *Recipe) readSupport(b *hclsyntax.Block) {
 			r.errorf(b.LabelRanges[0], "Duplicate name", "There is a supports block %q already. Give this one another name.", label)
 		}
 	}
-	attrs := r.constants(b.Body, "id", "variant_id", "version_id", "default_prefix")
-	fields := map[string]*string{"id": &s.ID, "variant_id": &s.VariantID, "default_prefix": &s.DefaultPrefix}
+	attrs := r.constants(b.Body, "id", "id_like", "variant_id", "version_id", "default_prefix")
+	fields := map[string]*string{"id": &s.ID, "id_like": &s.IDLike, "variant_id": &s.VariantID, "default_prefix": &s.DefaultPrefix}
 	for name, field := range fields {
 		if a := attrs[name]; a != nil {
 			*field, _ = r.constantString(a)

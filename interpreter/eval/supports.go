@@ -2,6 +2,8 @@ package eval
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -21,7 +23,7 @@ func (r *Recipe) Support(f host.Facts) *Support {
 
 func (h header) matches(i int, os host.OSRelease) bool {
 	s := h.Supports[i]
-	if s.ID != "" && s.ID != os.ID || s.VariantID != "" && s.VariantID != os.VariantID {
+	if s.ID != "" && s.ID != os.ID || s.VariantID != "" && s.VariantID != os.VariantID || s.IDLike != "" && !slices.Contains(os.IDLike, s.IDLike) {
 		return false
 	}
 	if s.VersionID == "" {
@@ -67,6 +69,9 @@ func describeOS(os host.OSRelease) string {
 		return "has no os-release"
 	}
 	text := fmt.Sprintf("has id %q", os.ID)
+	if len(os.IDLike) > 0 {
+		text += fmt.Sprintf(", id_like %q", strings.Join(os.IDLike, " "))
+	}
 	if os.VariantID != "" {
 		text += fmt.Sprintf(", variant_id %q", os.VariantID)
 	}

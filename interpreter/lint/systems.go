@@ -46,7 +46,7 @@ func (s Support) Range(name string) hcl.Range {
 // so that /usr cannot be written. Those that say so themselves are known to
 // package host; Flatcar has a read-only /usr without saying it.
 func (s Support) ImageManaged() bool {
-	os := host.OSRelease{ID: s.ID, VariantID: s.VariantID}
+	os := host.OSRelease{ID: s.ID, IDLike: []string{s.IDLike}, VariantID: s.VariantID}
 	return s.ID == "flatcar" || os.DeclaresImageManaged()
 }
 

@@ -38,16 +38,19 @@ func TestOldestSystemd(t *testing.T) {
 
 func TestImageManaged(t *testing.T) {
 	text := "recipe \"demo\" {\n  language = 1\n  version = \"1.0.0\"\n"
-	for _, s := range []string{"debian", "flatcar", "azurelinux", "acl:azurelinux:azurecontainerlinux", "fcos:fedora:coreos", "fedora"} {
+	for _, s := range []string{"debian", "flatcar", "azurelinux", "acl:azurelinux:azurecontainerlinux", "fcos:fedora:coreos", "like:azurelinux::flatcar", "fedora"} {
 		part := strings.Split(s, ":")
 		text += "  supports \"" + part[0] + "\" {\n    id = \"" + part[min(1, len(part)-1)] + "\"\n"
+		if len(part) == 4 {
+			text += "    id_like = \"" + part[3] + "\"\n"
+		}
 		if len(part) == 3 {
 			text += "    variant_id = \"" + part[2] + "\"\n"
 		}
 		text += "  }\n"
 	}
 	rule := &lint.Rule{Name: "look", Check: func(p *lint.Pass) {
-		want := map[string]bool{"flatcar": true, "acl": true, "fcos": true}
+		want := map[string]bool{"flatcar": true, "acl": true, "fcos": true, "like": true}
 		for _, s := range p.Supports() {
 			if s.ImageManaged() != want[s.Name] {
 				t.Errorf("%s: %v", s.Name, s.ImageManaged())

@@ -34,6 +34,7 @@ type RecipeDetail struct {
 type RecipeSupport struct {
 	Name          string `json:"name"`
 	ID            string `json:"id,omitempty"`
+	IDLike        string `json:"id_like,omitempty" doc:"a word of it"`
 	VariantID     string `json:"variant_id,omitempty"`
 	VersionID     string `json:"version_id,omitempty" doc:"a range"`
 	DefaultPrefix string `json:"default_prefix,omitempty"`
@@ -70,9 +71,9 @@ func RecipePage(d RecipeDetail, inputs string) string {
 	if inputs != "" {
 		fmt.Fprintf(&out, "\n`inputs.hcl`, for example:\n\n```hcl\n%s\n```\n", strings.TrimSpace(inputs))
 	}
-	out.WriteString("\n## Supported hosts\n\n| host | `ID` | `VARIANT_ID` | `VERSION_ID` | install prefix |\n|---|---|---|---|---|\n")
+	out.WriteString("\n## Supported hosts\n\n| host | `ID` | `ID_LIKE` | `VARIANT_ID` | `VERSION_ID` | install prefix |\n|---|---|---|---|---|---|\n")
 	for _, s := range d.Supports {
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", s.Name, s.ID, s.VariantID, cell(s.VersionID), s.prefix())
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", s.Name, s.ID, s.IDLike, s.VariantID, cell(s.VersionID), s.prefix())
 	}
 	out.WriteString("\n## Inputs\n\n| input | type | default | meaning |\n|---|---|---|---|\n")
 	for _, in := range d.Inputs {

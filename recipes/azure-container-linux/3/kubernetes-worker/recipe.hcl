@@ -14,6 +14,12 @@ recipe "kubernetes_worker" {
     version_id     = ">= 3.0, < 4.0"
     default_prefix = "/opt/hostler"
   }
+  supports "azure_container_linux_by_its_likeness" {
+    id             = "azurelinux"
+    id_like        = "flatcar"
+    version_id     = ">= 3.0, < 4.0"
+    default_prefix = "/opt/hostler"
+  }
 }
 
 # From here on all images are the same: the variables of recipe:shared/kubernetes-worker, handed on to it.
