@@ -55,7 +55,7 @@ func schema() block.Schema {
 		return a
 	}
 	prefix := block.Text("prefix").Says("What is put before the line.")
-	prefix.Default, prefix.Check = cty.StringVal("# "), checkLine
+	prefix.Default, prefix.Check = cty.StringVal("# "), checkMark
 	action := func(name, doc string, attrs ...block.Attr) block.Nested {
 		return block.Nested{Name: name, Doc: doc, Actions: true, Schema: block.Schema{Attrs: attrs}}
 	}
@@ -79,6 +79,14 @@ func checkLine(v cty.Value) error {
 		return block.Advicef("Write one line of text, without its end.")
 	}
 	return nil
+}
+
+// checkMark refuses blanks: every line would be a comment already.
+func checkMark(v cty.Value) error {
+	if strings.TrimSpace(v.AsString()) == "" {
+		return block.Advicef("Blanks mark nothing; write what a comment begins with, for example \"# \".")
+	}
+	return checkLine(v)
 }
 
 func checkPattern(v cty.Value) error {

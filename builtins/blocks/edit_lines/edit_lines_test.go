@@ -173,12 +173,13 @@ func TestRefusals(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for body, want := range map[string]string{
 		`path = "/f"`: "Write at least one of comment",
-		"path = \"/f\"\ncomment { match = \"(\" }":   "no regular expression",
-		"path = \"/f\"\nensure { line = \"a\\nb\" }": "one line of text",
-		"path = \"/f\"\nensure { line = \"\" }":      "one line of text",
-		"path = \"f\"\nensure { line = \"a\" }":      "write an absolute path",
-		"path = \"/f\"\ncomment { prefix = \"# \" }": "match is required",
-		"path = \"/f\"\nreplace { match = \"a\" }":   "with is required",
+		"path = \"/f\"\ncomment { match = \"(\" }":                   "no regular expression",
+		"path = \"/f\"\nensure { line = \"a\\nb\" }":                 "one line of text",
+		"path = \"/f\"\nensure { line = \"\" }":                      "one line of text",
+		"path = \"f\"\nensure { line = \"a\" }":                      "write an absolute path",
+		"path = \"/f\"\ncomment { prefix = \"# \" }":                 "match is required",
+		"path = \"/f\"\nreplace { match = \"a\" }":                   "with is required",
+		"path = \"/f\"\ncomment {\nmatch = \"a\"\nprefix = \" \"\n}": "Blanks mark nothing",
 	} {
 		if got := blocktest.Faults(editlines.Type(), body); !strings.Contains(got, want) {
 			t.Errorf("%s: %q does not hold %q", body, got, want)
