@@ -48,6 +48,8 @@ type Lines struct {
 type change struct {
 	old, new string
 	fresh    bool
+	// alike is how many lines before it are the same as new.
+	alike int
 }
 
 func (l Lines) through() Through { return Through{Path: l.Path, Follow: true} }
@@ -112,6 +114,7 @@ func (t *text) apply(e LineEdit) (made []change) {
 	if e.Kind == Ensure {
 		return t.ensure(e)
 	}
+	var at []int
 	for i, line := range t.lines {
 		content, end := bare(line)
 		if !e.Match.MatchString(content) || e.Kind == Comment && commented(content, e.Text) {
@@ -122,11 +125,24 @@ func (t *text) apply(e LineEdit) (made []change) {
 			next = e.Match.ReplaceAllString(content, e.Text)
 		}
 		if next += end; next != line {
-			made = append(made, change{old: line, new: next})
+			made, at = append(made, change{old: line, new: next}), append(at, i)
 			t.lines[i] = next
 		}
 	}
+	for n, i := range at {
+		made[n].alike = t.alike(i)
+	}
 	return made
+}
+
+// alike counts the lines before one that are the same.
+func (t *text) alike(at int) (n int) {
+	for _, line := range t.lines[:at] {
+		if line == t.lines[at] {
+			n++
+		}
+	}
+	return n
 }
 
 func commented(content, mark string) bool {
@@ -148,10 +164,10 @@ func (t *text) ensure(e LineEdit) []change {
 		old := t.lines[at]
 		_, end := bare(old)
 		t.lines[at] = e.Text + end
-		return []change{{old: old, new: e.Text + end}}
+		return []change{{old: old, new: e.Text + end, alike: t.alike(at)}}
 	}
 	t.lines, t.open = append(t.lines, e.Text), false
-	return []change{{new: e.Text, fresh: true}}
+	return []change{{new: e.Text, fresh: true, alike: t.alike(len(t.lines) - 1)}}
 }
 
 // Look describes what the edits would change: the lines that wait for them, in
@@ -241,11 +257,12 @@ func (l Lines) PutBack(ctx context.Context, h host.Host, o Origin, k Keeper) err
 }
 
 // undo puts the lines that were changed back where they are found as they were
-// left, and at the end where they are gone.
+// left, and at the end where they are gone. Of several that are alike it is the
+// one with as many of them before it.
 func undo(now []byte, made []change) []byte {
 	t := parseLines(now)
 	for _, c := range slices.Backward(made) {
-		at := slices.Index(t.lines, c.new)
+		at := t.find(c)
 		switch {
 		case at < 0 && !c.fresh && !slices.Contains(t.lines, c.old):
 			t.lines, t.open = append(t.lines, c.old), false
@@ -257,6 +274,21 @@ func undo(now []byte, made []change) []byte {
 		}
 	}
 	return t.bytes()
+}
+
+// find is the line that a change left, -1 if there is none.
+func (t *text) find(c change) int {
+	at, before := -1, 0
+	for i, line := range t.lines {
+		if line != c.new {
+			continue
+		}
+		if at = i; before == c.alike {
+			break
+		}
+		before++
+	}
+	return at
 }
 
 // rewrite replaces a file's bytes and keeps its mode and owner.

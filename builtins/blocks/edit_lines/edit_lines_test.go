@@ -122,6 +122,10 @@ func TestResetOfAFileThatOthersEdited(t *testing.T) {
 		"comment":                {`comment { match = "a.*" }`, "a1\na2\nb\n", "# a1\n# a2\nb\nc\n", "a1\na2\nb\nc\n"},
 		"a line of ours is gone": {`comment { match = "a.*" }`, "a1\na2\n", "# a2\nc\n", "a2\nc\na1\n"},
 		"ensured":                {`ensure { line = "z" }`, "a\n", "z\nb\n", "b\n"},
+		"alike afterwards":       {"replace {\nmatch = \"a.*\"\nwith = \"x\"\n}", "a1\nb\na2\na3\n", "x\nb\nx\nx\nc\n", "a1\nb\na2\na3\nc\n"},
+		"alike before":           {"replace {\nmatch = \"a\"\nwith = \"x\"\n}", "x\na\nx\n", "x\nx\nx\nc\n", "x\na\nx\nc\n"},
+		"alike, and one is gone": {"replace {\nmatch = \"a.*\"\nwith = \"x\"\n}", "a1\na2\n", "x\nc\n", "a2\nc\na1\n"},
+		"alike once more":        {"replace {\nmatch = \"a\"\nwith = \"x\"\n}\nensure { line = \"z\" }", "a\n", "x\nz\nx\nz\n", "a\nx\nz\n"},
 		"ensured in place":       {"ensure {\nline = \"k=2\"\nmatch = \"k=.*\"\n}", "k=1\n", "k=2\nx\n", "k=1\nx\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
