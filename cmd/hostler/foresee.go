@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
@@ -39,14 +38,17 @@ func (a *app) foresee(c *cobra.Command, req interpreter.Request, do doing, show 
 	if len(warnings) > 0 {
 		a.diagnose(warnings)
 	}
-	if err == nil || len(events) > 0 {
+	switch {
+	case err == nil:
 		show(p)
+	case len(events) > 0:
+		show(p.CutShort())
 	}
 	if p.Provisional {
 		a.text().Warning(report.Diagnostic{Severity: "warning", Summary: "Provisional", Detail: out.Provisional.Error()})
 	}
-	if err != nil && len(p.Actions) > 0 {
-		err = errors.Join(fmt.Errorf("it would fail: %w", err))
+	if err != nil && len(p.Actions) > 0 && c.Name() != "verify" {
+		err = fmt.Errorf("it would fail: %w", err)
 	}
 	return p, err
 }

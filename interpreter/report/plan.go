@@ -21,6 +21,15 @@ type Plan struct {
 	// Provisional is true when another run was in progress.
 	Provisional bool         `json:"provisional,omitempty" doc:"true when another run was in progress"`
 	Diagnostics []Diagnostic `json:"diagnostics"`
+
+	cut bool
+}
+
+// CutShort is the plan of a run that a fault ended: nothing is said of what
+// comes after it.
+func (p Plan) CutShort() Plan {
+	p.cut = true
+	return p
 }
 
 // Action is what one step would do.

@@ -10,13 +10,21 @@ import (
 // Plan writes a plan.
 func (t *Text) Plan(p Plan) {
 	t.actions(p)
-	t.Out.printf("%s\n", p.Summary.Sentence())
+	if p.cut {
+		t.Out.printf("Plan, as far as it goes: %s.\n", p.Summary.orNothing())
+		return
+	}
+	t.Out.printf("%s\n", p.Summary.sentence())
 }
 
 // Verification writes a plan as what was found when the host was compared
 // with what was applied.
 func (t *Text) Verification(p Plan) {
 	t.actions(p)
+	if p.cut {
+		t.Out.printf("The host, as far as it was compared: %s.\n", p.Summary.orNothing())
+		return
+	}
 	if !p.Differs() {
 		t.Out.printf("The host is as it was applied: %s.\n", counted(p.Summary.None, "step", "steps"))
 		return
@@ -57,12 +65,19 @@ func (t *Text) waiting(p Plan) {
 	}
 }
 
-// Sentence says a plan's summary in one line.
-func (s Summary) Sentence() string {
+// sentence says a plan's summary in one line.
+func (s Summary) sentence() string {
 	if !s.Changes() {
 		return nothingToDo(s.None) + "."
 	}
 	return "Plan: " + s.parts() + "."
+}
+
+func (s Summary) orNothing() string {
+	if parts := s.parts(); parts != "" {
+		return parts
+	}
+	return "nothing"
 }
 
 func (s Summary) parts() string {
