@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // sampleTree makes a directory with all that a user can make, and as root with
@@ -209,8 +210,14 @@ func TestExtremeAttributes(t *testing.T) {
 			t.Errorf("time %d: %d %v", s, a.mtime, err)
 		}
 	}
-	if _, err := objectOf(&tar.Header{Typeflag: tar.TypeChar, Devmajor: -1}, attrs{}); err == nil {
-		t.Error("device number -1 is taken")
+	for _, h := range []tar.Header{{Devmajor: -1}, {Devminor: -1}, {Devmajor: 4096}, {Devminor: 1 << 20}} {
+		h.Typeflag = tar.TypeChar
+		if _, err := objectOf(&h, attrs{}); err == nil || !strings.Contains(err.Error(), "out of range") {
+			t.Errorf("device %d:%d is taken: %v", h.Devmajor, h.Devminor, err)
+		}
+	}
+	if o, err := objectOf(&tar.Header{Typeflag: tar.TypeBlock, Devmajor: 4095, Devminor: 1<<20 - 1}, attrs{}); err != nil || unix.Major(o.dev) != 4095 || unix.Minor(o.dev) != 1<<20-1 {
+		t.Errorf("the largest device number: %+v, %v", o, err)
 	}
 	for _, target := range []string{"", "a\x00b", strings.Repeat("x", 4096)} {
 		if checkTarget(target) == nil {

@@ -87,8 +87,8 @@ func objectOf(h *tar.Header, at attrs) (object, error) {
 		o.target = h.Linkname
 		return o, checkTarget(h.Linkname)
 	case o.format == syscall.S_IFCHR || o.format == syscall.S_IFBLK:
-		if h.Devmajor < 0 || h.Devmajor > math.MaxUint32 || h.Devminor < 0 || h.Devminor > math.MaxUint32 {
-			return o, errors.New("its device number is out of range")
+		if h.Devmajor < 0 || h.Devmajor > maxMajor || h.Devminor < 0 || h.Devminor > maxMinor {
+			return o, fmt.Errorf("its device number %d:%d is out of range", h.Devmajor, h.Devminor)
 		}
 		o.dev = unix.Mkdev(uint32(h.Devmajor), uint32(h.Devminor))
 	case o.format == 0:
@@ -96,6 +96,13 @@ func objectOf(h *tar.Header, at attrs) (object, error) {
 	}
 	return o, nil
 }
+
+// The largest numbers of devices that Linux knows; of larger ones mknod(2)
+// takes what fits, which is another device's.
+const (
+	maxMajor = 1<<12 - 1
+	maxMinor = 1<<20 - 1
+)
 
 func checkTarget(target string) error {
 	switch {
