@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
@@ -53,7 +54,14 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// CheckPath holds a path to the rule: absolute, clean, no NUL.
+// The bounds of Linux for a name in a path and for a path, in bytes.
+const (
+	maxName = 255
+	maxPath = 4095
+)
+
+// CheckPath holds a path to the rule: absolute, clean, of visible characters,
+// and no longer than a file system takes.
 func CheckPath(p string) error {
 	if err := checkNUL(p); err != nil {
 		return err
@@ -66,6 +74,15 @@ func CheckPath(p string) error {
 		return Advicef("%q is relative; write an absolute path, for example %q.", p, clean)
 	case p != clean:
 		return Advicef("%q is not in its shortest form; write %q.", p, clean)
+	case strings.ContainsFunc(p, unicode.IsControl):
+		return Advicef("%q holds a control character; write a path of visible ones.", p)
+	case len(p) > maxPath:
+		return Advicef("The path is %d bytes long; %d is the most.", len(p), maxPath)
+	}
+	for name := range strings.SplitSeq(p, "/") {
+		if len(name) > maxName {
+			return Advicef("The path has a name of %d bytes; %d is the most: %q….", len(name), maxName, name[:16])
+		}
 	}
 	return nil
 }
