@@ -175,7 +175,8 @@ func (r *registry) transport(ctx context.Context) (http.RoundTripper, error) {
 			return nil, fmt.Errorf("credentials for %s: %w", r.repo.RegistryStr(), err)
 		}
 	}
-	rt, err := transport.NewWithContext(ctx, r.repo.Registry, auth, r.src.Transport, []string{r.repo.Scope(transport.PullScope)})
+	to := SecureFirst(r.src.Transport, r.repo.Registry)
+	rt, err := transport.NewWithContext(ctx, r.repo.Registry, auth, to, []string{r.repo.Scope(transport.PullScope)})
 	if err != nil {
 		return nil, registryError(r.repo.RegistryStr(), err)
 	}

@@ -79,7 +79,8 @@ func hasManifest(ctx context.Context, v host.View, ref string) error {
 	if err != nil {
 		return err
 	}
-	_, err = remote.Head(parsed, remote.WithContext(ctx), remote.WithTransport(v.Network.Transport()), remote.WithAuthFromKeychain(rootfs.Keys(v.Files, rootfs.DefaultKeys()...)))
+	to := rootfs.SecureFirst(v.Network.Transport(), parsed.Context().Registry)
+	_, err = remote.Head(parsed, remote.WithContext(ctx), remote.WithTransport(to), remote.WithAuthFromKeychain(rootfs.Keys(v.Files, rootfs.DefaultKeys()...)))
 	return err
 }
 
