@@ -49,6 +49,9 @@ func findImages(paths, recipeNames []string) (images []rehearse.Image, err error
 		if err != nil {
 			return nil, err
 		}
+		if !info.IsDir() && !scene.FactsFile(filepath.ToSlash(name)) {
+			return nil, fmt.Errorf("%s is not named as facts of an image are: NAME.facts.json, os-release or NAME.os-release", name)
+		}
 		dir, file := filepath.Split(filepath.Clean(name))
 		if info.IsDir() {
 			dir, file = name, "."

@@ -78,6 +78,16 @@ func (a *app) load(name string) (*eval.Recipe, *interpreter.Bundle, hcl.Diagnost
 	return r, b, diags
 }
 
+// unheard warns of values for variables where no recipe is given to evaluate
+// with them.
+func (a *app) unheard() hcl.Diagnostics {
+	if len(a.flags.vars) == 0 {
+		return nil
+	}
+	return hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "Inputs without a recipe",
+		Detail: "Without a recipe, what is installed keeps the values it was made with: of what --var gives, sensitive values alone are used. Name the recipe to change others."}}
+}
+
 // notFound says that there is no recipe of a name.
 func notFound(name string, err error) *hcl.Diagnostic {
 	text := err.Error()
@@ -104,6 +114,7 @@ func (a *app) request(args []string) (interpreter.Request, error) {
 	}
 	req.Given, req.Unreadable = given, err
 	if len(args) == 0 {
+		a.found = append(a.found, a.unheard()...)
 		return req, nil
 	}
 	r, bundle, diags := a.load(args[0])
