@@ -3,11 +3,13 @@ package interpreter
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"hostler/interpreter/block"
 	"hostler/interpreter/delivery"
+	"hostler/interpreter/host"
 	"hostler/interpreter/record"
 	"hostler/interpreter/thing"
 )
@@ -81,9 +83,23 @@ func isUnfinished(err error) bool {
 	return unfinished
 }
 
-// Watched is what of an installation can be watched on the host: what is inside
-// machines is not among it.
+// Watched is what of an installation can be watched.
 type Watched struct {
+	Places
+	// Machines are those that run, by name.
+	Machines []WatchedMachine
+}
+
+// WatchedMachine is what can be watched inside a running machine.
+type WatchedMachine struct {
+	Name string
+	// Leader is its first process.
+	Leader int
+	Places
+}
+
+// Places are what is watched on one host, or in one machine.
+type Places struct {
 	// Paths are files, links and directories, in order.
 	Paths []string
 	// Units are those whose state is owned, and those of owned machines.
@@ -91,33 +107,72 @@ type Watched struct {
 }
 
 // Watched lists what is owned.
-func (in *Interpreter) Watched(ctx context.Context) (Watched, error) {
-	var w Watched
+func (in *Interpreter) Watched(ctx context.Context) (w Watched, err error) {
 	rec, err := record.NewStore(in.Host, in.Rand).Load(ctx)
 	if err != nil {
 		return w, err
 	}
+	owned := map[string][]thing.Key{}
 	for _, c := range rec.Claims {
-		machine, _ := c.Thing.Machine()
-		switch kind, name := c.Thing.Kind(), c.Thing.Name(); {
-		case machine != "" || c.Step == nil:
-		case kind == "path":
-			w.Paths = append(w.Paths, name)
-		case kind == "machine":
-			w.Units = append(w.Units, thing.MachineUnit(name))
-		case kind == "unit-active" && !slices.Contains(delivery.Units(), name):
-			w.Units = append(w.Units, name)
-		case kind == "unit-enabled":
-			links, err := thing.EnablingLinks(in.Host.Files, name)
-			if err != nil {
-				return w, err
-			}
-			w.Paths = append(w.Paths, links...)
+		if machine, inner := c.Thing.Machine(); c.Step != nil {
+			owned[machine] = append(owned[machine], inner)
 		}
+	}
+	if w.Places, err = placesOf(in.Host.Files, owned[""]); err != nil {
+		return w, err
 	}
 	w.Paths = append(w.Paths, record.File) // another run may change what is owned
 	slices.Sort(w.Paths)
-	slices.Sort(w.Units)
-	w.Paths, w.Units = slices.Compact(w.Paths), slices.Compact(w.Units)
+	delete(owned, "")
+	for _, name := range slices.Sorted(maps.Keys(owned)) {
+		m, err := in.watchedMachine(ctx, name, owned[name])
+		if err != nil {
+			return w, err
+		}
+		if m.Leader != 0 {
+			w.Machines = append(w.Machines, m)
+		}
+	}
 	return w, nil
+}
+
+// watchedMachine has no leader when the machine does not run.
+func (in *Interpreter) watchedMachine(ctx context.Context, name string, owned []thing.Key) (m WatchedMachine, err error) {
+	found, registered, err := thing.FindMachine(ctx, in.Host.Machines, name)
+	if err != nil || !registered || !found.Alive {
+		return m, err
+	}
+	inside, err := in.Host.Machines.View(ctx, name)
+	if errors.Is(err, host.ErrNoMachine) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	m.Name, m.Leader = name, found.Leader
+	m.Places, err = placesOf(inside.Files, owned)
+	return m, err
+}
+
+func placesOf(f host.FileView, owned []thing.Key) (p Places, err error) {
+	for _, key := range owned {
+		switch kind, name := key.Kind(), key.Name(); {
+		case kind == "path":
+			p.Paths = append(p.Paths, name)
+		case kind == "machine":
+			p.Units = append(p.Units, thing.MachineUnit(name))
+		case kind == "unit-active" && !slices.Contains(delivery.Units(), name):
+			p.Units = append(p.Units, name)
+		case kind == "unit-enabled":
+			links, err := thing.EnablingLinks(f, name)
+			if err != nil {
+				return p, err
+			}
+			p.Paths = append(p.Paths, links...)
+		}
+	}
+	slices.Sort(p.Paths)
+	slices.Sort(p.Units)
+	p.Paths, p.Units = slices.Compact(p.Paths), slices.Compact(p.Units)
+	return p, nil
 }

@@ -13,7 +13,11 @@ import (
 
 // watchHost watches the running host.
 func watchHost(ctx context.Context, w interpreter.Watched) (<-chan string, error) {
-	return linux.Watch(ctx, linux.Watched{Paths: w.Paths, Units: w.Units})
+	what := linux.Watched{Places: linux.Places(w.Places)}
+	for _, m := range w.Machines {
+		what.Machines = append(what.Machines, linux.WatchedMachine{Name: m.Name, Leader: m.Leader, Places: linux.Places(m.Places)})
+	}
+	return linux.Watch(ctx, what)
 }
 
 // notable tells only what changed, failed or warns.

@@ -82,8 +82,10 @@ type watching struct {
 	budget budget
 	// gap is the time from one look for changes to the next.
 	gap time.Duration
-	// events are changes of what is owned; unwatch ends them.
+	// events are changes of what is owned, as it was listed then; unwatch ends
+	// them.
 	events <-chan string
+	owned  interpreter.Watched
 	// life is that of the daemon.
 	life    context.Context
 	unwatch context.CancelFunc

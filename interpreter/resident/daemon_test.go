@@ -225,6 +225,37 @@ func TestLooksWhenSomethingChanges(t *testing.T) {
 	}
 }
 
+// TestWatchesWhatIsOwnedNow: what an update brought is watched, too, although
+// nothing had to be repaired, and it is looked at once more for what happened
+// in between.
+func TestWatchesWhatIsOwnedNow(t *testing.T) {
+	s := newSite(t, recipe)
+	r := daemonOf(s)
+	r.Every, r.First = time.Hour, time.Second
+	changes := make(chan string, 4)
+	var watched []string
+	r.Watch = func(_ context.Context, w interpreter.Watched) (<-chan string, error) {
+		watched = append(watched, strings.Join(w.Paths, " "))
+		if len(watched) == 1 {
+			s.apply(recipe + "write_file_if_changed \"c\" {\n  path = \"/etc/c.conf\"\n  content = \"c\\n\"\n}\n")
+			changes <- record.File
+		}
+		return changes, nil
+	}
+	looks := 0
+	r.Notify = func(state string) {
+		if strings.HasPrefix(state, "STATUS=verifying: on schedule") {
+			if looks++; len(watched) == 2 {
+				r.cancel()
+			}
+		}
+	}
+	s.ok(r.run())
+	if len(watched) != 2 || strings.Contains(watched[0], "/etc/c.conf") || !strings.Contains(watched[1], "/etc/c.conf") || looks == 0 {
+		t.Errorf("looked %d times, watched %q", looks, watched)
+	}
+}
+
 // TestWatchingThatEnds is begun again, and what cannot be watched is said.
 func TestWatchingThatEnds(t *testing.T) {
 	s := newSite(t, recipe)

@@ -3,6 +3,7 @@ package resident
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -14,8 +15,10 @@ const onSchedule = "on schedule"
 func (w *watching) wait(ctx context.Context, longest time.Duration) (cause string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if w.watch() {
+		longest = min(longest, w.First) // for what changed while it was watched anew
+	}
 	due := w.after(ctx, longest)
-	w.watch()
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -80,15 +83,21 @@ func (w *watching) after(ctx context.Context, d time.Duration) <-chan struct{} {
 
 // watch sees to it that changes of what is owned are reported. What cannot be
 // watched is looked at on schedule only, and that is said once. The watch lasts
-// from look to look, so that nothing goes unseen in between.
-func (w *watching) watch() {
-	if w.Watch == nil || w.events != nil {
-		return
+// from look to look, so that nothing goes unseen in between, until something
+// else is owned or a machine runs anew: again says that it was replaced then.
+func (w *watching) watch() (again bool) {
+	if w.Watch == nil {
+		return false
 	}
-	w.unwatch()
 	ctx, cancel := context.WithCancel(w.life)
-	w.unwatch = cancel
 	owned, err := w.Interpreter.Watched(ctx)
+	if w.events != nil && (err != nil || reflect.DeepEqual(owned, w.owned)) {
+		cancel()
+		return false
+	}
+	again = w.events != nil
+	w.unwatch()
+	w.unwatch, w.events, w.owned = cancel, nil, owned
 	if err == nil {
 		w.events, err = w.Watch(ctx, owned)
 	}
@@ -97,4 +106,8 @@ func (w *watching) watch() {
 	}
 	w.state.blind = err != nil
 	w.state.Paths, w.state.Units = len(owned.Paths), len(owned.Units)
+	for _, m := range owned.Machines {
+		w.state.Paths, w.state.Units = w.state.Paths+len(m.Paths), w.state.Units+len(m.Units)
+	}
+	return again
 }

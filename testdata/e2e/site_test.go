@@ -196,13 +196,16 @@ func (s *site) sh(line string) string {
 // eventually waits until something holds.
 func (s *site) eventually(what string, holds func() bool) {
 	s.t.Helper()
-	for range 300 {
-		if holds() {
-			return
+	s.within(30*time.Second, what, holds)
+}
+
+func (s *site) within(limit time.Duration, what string, holds func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(limit); !holds(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("not within %s: %s", limit, what)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	s.t.Fatalf("not within 30 s: %s", what)
 }
 
 // holds runs lines of shell, each in a shell of its own, that must all succeed.

@@ -49,7 +49,7 @@ func TestWatchPaths(t *testing.T) {
 	}
 	ok(os.WriteFile(at("a"), []byte("a"), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
-	changes, err := Watch(ctx, Watched{Paths: []string{at("a"), at("deep/er/b")}})
+	changes, err := Watch(ctx, Watched{Places: Places{Paths: []string{at("a"), at("deep/er/b")}}})
 	ok(err)
 	_, err = os.ReadFile(at("a"))
 	ok(err)
@@ -81,7 +81,7 @@ func TestWatchEndsWithItsDirectory(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := Watch(context.Background(), Watched{Paths: []string{filepath.Join(dir, "a")}})
+	changes, err := Watch(context.Background(), Watched{Places: Places{Paths: []string{filepath.Join(dir, "a")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestWatchEndsWithItsDirectory(t *testing.T) {
 // TestManyChanges: a reader that does not read misses some and blocks nobody.
 func TestManyChanges(t *testing.T) {
 	dir := t.TempDir()
-	changes, err := Watch(t.Context(), Watched{Paths: []string{filepath.Join(dir, "a")}})
+	changes, err := Watch(t.Context(), Watched{Places: Places{Paths: []string{filepath.Join(dir, "a")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRested(t *testing.T) {
 }
 
 func TestFollow(t *testing.T) {
-	names := map[dbus.ObjectPath]string{"/u/a": "a.service"}
+	names := map[dbus.ObjectPath]string{"/u/a": "unit a.service"}
 	signals, changes := make(chan *dbus.Signal), make(chan string, 8)
 	done := make(chan struct{})
 	go func() { follow(context.Background(), signals, names, changes); close(done) }()

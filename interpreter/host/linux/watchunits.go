@@ -3,7 +3,6 @@ package linux
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	systemd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
@@ -16,30 +15,35 @@ const (
 	changedName = "org.freedesktop.DBus.Properties.PropertiesChanged"
 )
 
-// watchUnits reports when one of the units has come to rest in another state
-// than before: active, inactive or failed.
-func watchUnits(ctx context.Context, cancel func(), group *sync.WaitGroup, units []string, changes chan<- string) error {
+// units reports when one of the units has come to rest in another state than
+// before: active, inactive or failed.
+func (w *watch) units(units []string) error {
 	if len(units) == 0 || !booted() {
 		return nil
 	}
-	conn, bus, err := dialSignals(ctx)
+	conn, bus, err := dialSignals(w.ctx)
 	if err != nil {
 		return err
 	}
+	return w.signals(conn, bus, hostPlace{}, units)
+}
+
+// signals listens on a connection to a manager, or to a bus that it is on.
+func (w *watch) signals(conn *dbus.Conn, bus bool, at place, units []string) error {
 	names := map[dbus.ObjectPath]string{}
 	for _, unit := range units {
-		names[dbus.ObjectPath(managerPath+"/unit/"+systemd.PathBusEscape(unit))] = unit
+		names[dbus.ObjectPath(managerPath+"/unit/"+systemd.PathBusEscape(unit))] = at.label("unit " + unit)
 	}
 	signals := make(chan *dbus.Signal, 256)
 	conn.Signal(signals)
-	if err := subscribe(ctx, conn, bus, names); err != nil {
+	if err := subscribe(w.ctx, conn, bus, names); err != nil {
 		_ = conn.Close() // why it failed is told already
 		return err
 	}
-	group.Go(func() {
-		defer cancel()
+	w.group.Go(func() {
+		defer w.cancel()
 		defer conn.Close()
-		follow(ctx, signals, names, changes)
+		follow(w.ctx, signals, names, w.changes)
 	})
 	return nil
 }
@@ -62,7 +66,7 @@ func subscribe(ctx context.Context, conn *dbus.Conn, bus bool, names map[dbus.Ob
 		err := conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(managerName), dbus.WithMatchObjectPath(name),
 			dbus.WithMatchInterface("org.freedesktop.DBus.Properties"), dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, unitIface))
 		if err != nil {
-			return fmt.Errorf("watch unit %s: %w", names[name], err)
+			return fmt.Errorf("watch %s: %w", names[name], err)
 		}
 	}
 	call := conn.Object(managerName, managerPath).CallWithContext(ctx, managerName+".Manager.Subscribe", 0)
@@ -86,7 +90,7 @@ func follow(ctx context.Context, signals <-chan *dbus.Signal, names map[dbus.Obj
 			unit, state := rested(s, names)
 			if unit != "" && last[unit] != state {
 				last[unit] = state
-				report(changes, "unit "+unit)
+				report(changes, unit)
 			}
 		}
 	}
