@@ -21,7 +21,13 @@ type making struct {
 // make places the step: one, or its parts with the nested steps between them.
 func (m *making) make() {
 	if m.ready() {
-		m.export()
+		before, err := len(m.run().list), m.export()
+		defer func() {
+			// The type says it better where it says it at all.
+			if err != nil && !m.run().list[before:].HasErrors() {
+				m.run().errorf(m.in.step.rng, "Step cannot be made", "%s", capital(err.Error()))
+			}
+		}()
 		m.store()
 	}
 	if m.in.step.typ.Phases == nil {
@@ -44,15 +50,14 @@ func (m *making) ready() bool { return !m.e.failed && m.e.unknown == "" }
 func (m *making) run() *run { return m.frame.run }
 
 // export asks the type what later steps may read.
-func (m *making) export() {
+func (m *making) export() error {
 	typ := m.in.step.typ
 	if typ.Exports == nil {
-		return
+		return nil
 	}
 	got, err := typ.Exports(m.args)
 	if err != nil {
-		m.run().errorf(m.in.step.rng, "Step cannot be made", "%s", capital(err.Error()))
-		return
+		return err
 	}
 	attrs := map[string]cty.Value{}
 	for _, a := range typ.Schema.Exports {
@@ -63,6 +68,7 @@ func (m *making) export() {
 		attrs[a.Name] = v
 	}
 	m.in.exports = cty.ObjectVal(attrs)
+	return nil
 }
 
 // exported is the value of one export.
