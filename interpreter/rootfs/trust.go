@@ -57,6 +57,17 @@ func (src *Source) trust() error {
 	return nil
 }
 
+// Trusting returns a context whose requests, through a transport that heeds
+// [host.WithRoots], trust what those for an image do: the host's certificates,
+// and those of ca, or of [DefaultCA] if ca is "" and that is there.
+func Trusting(ctx context.Context, f host.FileView, ca string) (context.Context, error) {
+	src := Source{Files: f, CA: ca}
+	if err := src.trust(); err != nil {
+		return nil, err
+	}
+	return src.trusting(ctx), nil
+}
+
 // trusting returns a context whose requests trust what src does.
 func (src Source) trusting(ctx context.Context) context.Context {
 	if src.roots == nil {

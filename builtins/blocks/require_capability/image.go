@@ -21,11 +21,20 @@ import (
 	"hostler/interpreter/thing"
 )
 
-func image(ref string, o Options) probe {
+func image(ref, ca string, o Options) probe {
 	return func(ctx context.Context, in block.Look) (*finding, error) {
+		if there, err := cached(in, ref); there || err != nil {
+			return nil, err
+		}
 		within, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		err := o.Image(within, in.View, ref)
+		var err error
+		if !rootfs.IsLocal(ref) {
+			if within, err = rootfs.Trusting(within, in.View.Files, ca); err != nil {
+				return nil, fmt.Errorf("ca_certificate: %w", err)
+			}
+		}
+		err = o.Image(within, in.View, ref)
 		if err == nil || errors.Is(err, host.ErrUnknown) || ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
@@ -35,6 +44,16 @@ func image(ref string, o Options) probe {
 		}
 		return f, nil
 	}
+}
+
+// cached says whether the cache has what a reference by digest names: then no
+// network is needed.
+func cached(in block.Look, ref string) (bool, error) {
+	_, digest, pinned := strings.Cut(ref, "@sha256:")
+	if !pinned || in.Cache == "" || strings.HasPrefix(ref, "https://") {
+		return false, nil
+	}
+	return rootfs.HasBlob(in.Outer.Files, in.Cache, "sha256:"+digest)
 }
 
 // plainCause is an error without the address in it, whose query may be a

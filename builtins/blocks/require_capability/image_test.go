@@ -1,8 +1,11 @@
 package requirecapability_test
 
 import (
+	"encoding/pem"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"hostler/interpreter/block/blocktest"
 	"hostler/interpreter/host"
 	"hostler/interpreter/host/memory"
+	"hostler/interpreter/rootfs"
 )
 
 // slowTLS is a network in which a registry takes its time over https, and
@@ -31,6 +35,60 @@ func (n slowTLS) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	header := http.Header{"Content-Type": {"application/vnd.oci.image.manifest.v1+json"}, "Docker-Content-Digest": {"sha256:" + strings.Repeat("0", 64)}}
 	return &http.Response{StatusCode: http.StatusOK, Header: header, ContentLength: 2, Body: io.NopCloser(strings.NewReader("{}")), Request: req}, nil
+}
+
+// C62: a CA that is given for images is trusted by the question for one as by
+// the step that fetches it.
+func TestC62TheCAOfImages(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+		w.Header().Set("Content-Length", "2")
+		w.Header().Set("Docker-Content-Digest", "sha256:"+strings.Repeat("a", 64))
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer server.Close()
+	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	address := strings.TrimPrefix(server.URL, "https://")
+	for name, c := range map[string]struct{ file, option, want string }{
+		"none":          {"", "", "cannot be had"},
+		"of all images": {ca, "", ""},
+		"of this one":   {"", "\nca_certificate = <<-EOT\n" + ca + "EOT\n", ""},
+		"no file":       {"", "\nca_certificate = \"/gone.pem\"", "ca_certificate: "},
+		"no PEM":        {"x", "", "registry-ca.pem: it holds no certificate"},
+	} {
+		files := map[string]memory.File{}
+		if c.file != "" {
+			files[rootfs.DefaultCA] = memory.File{Content: c.file}
+		}
+		for _, ref := range []string{`image = "` + address + `/worker:1"`, `image = "https://` + address + `/worker.tar"`} {
+			h := memory.New(memory.Options{Files: files}).Host()
+			h.Network = real{h.Network, host.HonourRoots(&http.Transport{})}
+			_, err := blocktest.NewStage(h).Check(blocktest.Step(t, requirecapability.Type(), ref+c.option))
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %s: %v, want %q", name, ref, err, c.want)
+			}
+		}
+	}
+}
+
+type real struct {
+	host.Network
+	to http.RoundTripper
+}
+
+func (n real) Transport() http.RoundTripper { return n.to }
+
+// What the cache holds is not asked for: a site without a network passes.
+func TestAnImageInTheCacheNeedsNoNetwork(t *testing.T) {
+	digest := strings.Repeat("a", 64)
+	h := memory.New(memory.Options{Files: map[string]memory.File{"/var/lib/hostler/cache/sha256/" + digest: {Content: "{}"}}}).Host()
+	s := blocktest.NewStage(h)
+	s.MustHold(t, blocktest.Step(t, requirecapability.Type(), `image = "registry.example.com/worker@sha256:`+digest+`"`))
+	for _, ref := range []string{"registry.example.com/worker@sha256:" + strings.Repeat("b", 64), "registry.example.com/worker:1"} {
+		if _, err := s.Check(blocktest.Step(t, requirecapability.Type(), `image = "`+ref+`"`)); err == nil || !strings.Contains(err.Error(), "cannot be had") {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
 }
 
 // C59: asking for an image tells nothing to who answers over plain http first,

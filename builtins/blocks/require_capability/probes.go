@@ -53,7 +53,10 @@ func probes(o Options) []kind {
 			url := args.GetAttr("reachable").AsString()
 			return reachable(url, optional(args.GetAttr("ca_certificate"))), url
 		}},
-		texts("image", func(ref string) probe { return image(ref, o) }),
+		{"image", func(args cty.Value) (probe, string) {
+			ref := args.GetAttr("image").AsString()
+			return image(ref, optional(args.GetAttr("ca_certificate")), o), ref
+		}},
 		texts("unit_inactive", unitInactive),
 		{"no_swap", func(cty.Value) (probe, string) { return noSwap, "" }},
 	}

@@ -13,7 +13,7 @@ func schema() block.Schema {
 	kernelMin.Grammar, kernelMin.Check = "dotted numbers", checkVersion
 	address := block.Text("free_address").Says("A TCP address nobody may listen on, for example `\"0.0.0.0:10250\"`.")
 	address.Grammar, address.Check = "IP address and port", checkAddress
-	image := block.Text("image").Says("An image whose manifest must be to be had: a registry reference, `oci-layout:PATH[:tag]`, or the URL or absolute path of an archive.")
+	image := block.Text("image").Says("An image whose manifest must be to be had: a registry reference, `oci-layout:PATH[:tag]`, or the URL or absolute path of an archive. One by digest that is in the cache needs no network.")
 	image.Grammar, image.Check = "image", checkImage
 	noSwap := block.Attr{Name: "no_swap", Type: cty.Bool, Grammar: "true", Doc: "`true`: no swap may be active."}
 	return block.Schema{
@@ -29,7 +29,7 @@ func schema() block.Schema {
 			address,
 			block.Text("owner").Labels("nspawn_machine").Says("With `free_address`: the label of an `nspawn_machine` of this recipe whose processes may listen there."),
 			block.URL("reachable").Says("A URL that must answer; any answer below 500 will do."),
-			block.Text("ca_certificate").Says("With `reachable`: the certificates to trust, as PEM text or as the absolute path of a file on the host."),
+			block.Text("ca_certificate").Says("With `reachable` and `image`: the certificates to trust, as PEM text or as the absolute path of a file on the host; for an image beside the host's own, and like the `rootfs` of a machine without it those of `/etc/hostler/registry-ca.pem`."),
 			image,
 			block.UnitName("unit_inactive").Says("A unit that must not run."),
 			noSwap,
