@@ -12,6 +12,7 @@ package deliver
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -148,6 +149,11 @@ func checkPrefix(prefix string) error {
 	}
 	if err := block.CheckPrefix(prefix); err != nil {
 		return &FlagError{FlagPrefix, err.Error()}
+	}
+	for _, dir := range []string{"/run", "/tmp", "/dev", "/proc", "/sys"} {
+		if prefix == dir || strings.HasPrefix(prefix, dir+"/") {
+			return &FlagError{FlagPrefix, fmt.Sprintf("what is below %s is gone at the next boot; /opt/hostler is a usual place", dir)}
+		}
 	}
 	return nil
 }

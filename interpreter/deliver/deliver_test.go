@@ -236,6 +236,12 @@ func TestPrefixIsNeverGuessed(t *testing.T) {
 		}
 	}
 	req := request()
+	for _, prefix := range []string{"/run/hostler", "/tmp"} {
+		req.Prefix = prefix
+		if _, err := New(format(t, "script"), req); err == nil || !strings.Contains(err.Error(), "--prefix: what is below /"+strings.Split(prefix, "/")[1]+" is gone at the next boot") {
+			t.Errorf("%s: %v", prefix, err)
+		}
+	}
 	req.Prefix = ""
 	if p := payload(t, format(t, "cloud-init"), req); p.Path != "/usr/local/bin/hostler" || !strings.Contains(p.Unit.Contents, " --prefix /usr/local") {
 		t.Errorf("cloud-init without a prefix: %s\n%s", p.Path, p.Unit.Contents)
