@@ -54,7 +54,16 @@ func TestInputsBounds(t *testing.T) {
 			t.Errorf("%.20s is taken for inputs", text)
 		}
 	}
-	_, diags := r.Inputs([]Given{{Strength: FromFlag, Name: "a", Text: []byte{0xff}}})
+	in, diags := r.Inputs([]Given{{Strength: FromFile, Filename: "x.json", Text: []byte("\xef\xbb\xbf{\"a\": \"é\"}")}})
+	if diags.HasErrors() || string(r.Plain(in)["a"]) != `"é"` {
+		t.Errorf("with a byte-order mark: %s%s", r.Plain(in), diagnosticsText(diags))
+	}
+	// The decoder would put another character there.
+	_, diags = r.Inputs([]Given{{Strength: FromFile, Filename: "x.json", Text: []byte("{\"a\": \"caf\xe9\"}")}})
+	if len(diags) != 1 || diags[0].Summary != "Invalid UTF-8" {
+		t.Error(diagnosticsText(diags))
+	}
+	_, diags = r.Inputs([]Given{{Strength: FromFlag, Name: "a", Text: []byte{0xff}}})
 	if len(diags) != 1 || diags[0].Summary != "Value is not text" {
 		t.Error(diagnosticsText(diags))
 	}

@@ -95,13 +95,18 @@ func (t *taking) parseJSON(g Given) ([]*hcl.Attribute, *hcl.File) {
 		t.errorf(at, "Inputs too large", "The file has more than %d bytes, which is the most.", maxInputs)
 		return nil, nil
 	}
+	text, diags := syntax.Text(g.Filename, g.Text)
+	if diags.HasErrors() {
+		t.addUnquoted(diags)
+		return nil, nil
+	}
 	// The decoder bounds nesting, which the parser with ranges does not.
 	var probe map[string]json.RawMessage
-	if err := json.Unmarshal(g.Text, &probe); err != nil && !isSyntaxError(err) {
+	if err := json.Unmarshal(text, &probe); err != nil && !isSyntaxError(err) {
 		t.errorf(at, "Invalid inputs", "The file must hold one JSON object, { \"NAME\": VALUE }: %s.", jsonText(err))
 		return nil, nil
 	}
-	file, diags := hcljson.Parse(g.Text, g.Filename)
+	file, diags := hcljson.Parse(text, g.Filename)
 	t.addUnquoted(diags)
 	if diags.HasErrors() {
 		return nil, nil

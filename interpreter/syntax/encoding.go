@@ -13,12 +13,22 @@ import (
 // MaxFileSize is the largest text that is parsed, in bytes.
 const MaxFileSize = 1 << 20
 
-// decode brings a text to the form that is parsed: see the package comment.
-func decode(name string, src []byte) ([]byte, hcl.Diagnostics) {
+// Text is a text without a UTF-8 byte-order mark, for other parsers than those
+// here. What is too large, holds a NUL byte or is no UTF-8 is refused.
+func Text(name string, src []byte) ([]byte, hcl.Diagnostics) {
 	if diags := checkText(name, src); diags.HasErrors() {
 		return nil, diags
 	}
-	text := bytes.ReplaceAll(withoutMark(src), []byte("\r\n"), []byte("\n"))
+	return withoutMark(src), nil
+}
+
+// decode brings a text to the form that is parsed: see the package comment.
+func decode(name string, src []byte) ([]byte, hcl.Diagnostics) {
+	src, diags := Text(name, src)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	text := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	if at := bytes.IndexByte(text, '\r'); at >= 0 {
 		return nil, hcl.Diagnostics{newLocator(name, text).byteFault(at, "Stray carriage return",
 			"This carriage return does not end a line. Lines end with LF or CR LF; "+
@@ -42,7 +52,7 @@ func checkText(name string, src []byte) hcl.Diagnostics {
 	}
 	if kind := wideEncoding(src); kind != "" {
 		return hcl.Diagnostics{startFault(name, "Not a UTF-8 file", fmt.Sprintf(
-			"This file is encoded as %s. A recipe must be UTF-8: save it again in that encoding.", kind))}
+			"This file is encoded as %s. It must be UTF-8: save it again in that encoding.", kind))}
 	}
 	src = withoutMark(src)
 	if at := bytes.IndexByte(src, 0); at >= 0 {
@@ -52,7 +62,7 @@ func checkText(name string, src []byte) hcl.Diagnostics {
 	}
 	if at := invalidUTF8(src); at >= 0 {
 		return hcl.Diagnostics{newLocator(name, src).byteFault(at, "Invalid UTF-8", fmt.Sprintf(
-			"The byte 0x%02X does not belong to any UTF-8 character here. A recipe must be UTF-8: "+
+			"The byte 0x%02X does not belong to any UTF-8 character here. The file must be UTF-8: "+
 				"save it again in that encoding.", src[at]))}
 	}
 	return nil

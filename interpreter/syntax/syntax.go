@@ -89,10 +89,10 @@ func ParseExpression(name string, src []byte) (hclsyntax.Expression, hcl.Diagnos
 // bounds as a file. The text is taken byte for byte, line ends are kept; only a
 // byte-order mark is dropped.
 func ParseTemplate(name string, src []byte) (hclsyntax.Expression, hcl.Diagnostics) {
-	if diags := checkText(name, src); diags.HasErrors() {
+	src, diags := Text(name, src)
+	if diags.HasErrors() {
 		return nil, diags
 	}
-	src = withoutMark(src)
 	tokens, _ := hclsyntax.LexTemplate(src, name, hcl.InitialPos)
 	if diags := checkLimits(tokens); diags.HasErrors() {
 		return nil, diags
