@@ -21,16 +21,20 @@ import (
 	"hostler/interpreter/thing"
 )
 
-func image(ref, ca string, o Options) probe {
+// picture is an image that is asked for.
+type picture struct{ ref, sha256, ca string }
+
+func image(p picture, o Options) probe {
+	ref := p.ref
 	return func(ctx context.Context, in block.Look) (*finding, error) {
-		if there, err := cached(in, ref); there || err != nil {
+		if there, err := p.cached(in); there || err != nil {
 			return nil, err
 		}
 		within, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		var err error
 		if !rootfs.IsLocal(ref) {
-			if within, err = rootfs.Trusting(within, in.View.Files, ca); err != nil {
+			if within, err = rootfs.Trusting(within, in.View.Files, p.ca); err != nil {
 				return nil, fmt.Errorf("ca_certificate: %w", err)
 			}
 		}
@@ -46,14 +50,14 @@ func image(ref, ca string, o Options) probe {
 	}
 }
 
-// cached says whether the cache has what a reference by digest names: then no
-// network is needed.
-func cached(in block.Look, ref string) (bool, error) {
-	_, digest, pinned := strings.Cut(ref, "@sha256:")
-	if !pinned || in.Cache == "" || strings.HasPrefix(ref, "https://") {
+// cached says whether the cache has what is named by a digest: then no network
+// is needed.
+func (p picture) cached(in block.Look) (bool, error) {
+	digest := rootfs.Identity(p.ref, p.sha256)
+	if in.Cache == "" || !strings.HasPrefix(digest, "sha256:") || rootfs.IsLocal(p.ref) {
 		return false, nil
 	}
-	return rootfs.HasBlob(in.Outer.Files, in.Cache, "sha256:"+digest)
+	return rootfs.HasBlob(in.Outer.Files, in.Cache, digest)
 }
 
 // plainCause is an error without the address in it, whose query may be a

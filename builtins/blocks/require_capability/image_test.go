@@ -84,6 +84,14 @@ func TestAnImageInTheCacheNeedsNoNetwork(t *testing.T) {
 	h := memory.New(memory.Options{Files: map[string]memory.File{"/var/lib/hostler/cache/sha256/" + digest: {Content: "{}"}}}).Host()
 	s := blocktest.NewStage(h)
 	s.MustHold(t, blocktest.Step(t, requirecapability.Type(), `image = "registry.example.com/worker@sha256:`+digest+`"`))
+	archive := "image = \"https://files.example.com/x.tar\"\nsha256 = \""
+	s.MustHold(t, blocktest.Step(t, requirecapability.Type(), archive+digest+`"`))
+	if _, err := s.Check(blocktest.Step(t, requirecapability.Type(), archive+strings.Repeat("b", 64)+`"`)); err == nil || !strings.Contains(err.Error(), "cannot be had") {
+		t.Error(err)
+	}
+	if got := blocktest.Faults(requirecapability.Type(), archive+`b"`); !strings.Contains(got, "64 hexadecimal digits") {
+		t.Error(got)
+	}
 	for _, ref := range []string{"registry.example.com/worker@sha256:" + strings.Repeat("b", 64), "registry.example.com/worker:1"} {
 		if _, err := s.Check(blocktest.Step(t, requirecapability.Type(), `image = "`+ref+`"`)); err == nil || !strings.Contains(err.Error(), "cannot be had") {
 			t.Errorf("%s: %v", ref, err)

@@ -55,7 +55,7 @@ func probes(o Options) []kind {
 		}},
 		{"image", func(args cty.Value) (probe, string) {
 			ref := args.GetAttr("image").AsString()
-			return image(ref, optional(args.GetAttr("ca_certificate")), o), ref
+			return image(picture{ref, optional(args.GetAttr("sha256")), optional(args.GetAttr("ca_certificate"))}, o), ref
 		}},
 		texts("unit_inactive", unitInactive),
 		{"no_swap", func(cty.Value) (probe, string) { return noSwap, "" }},

@@ -111,7 +111,7 @@ func newStep(args block.Args, o Options) (block.Step, hcl.Diagnostics) {
 func belong(args block.Args, probe string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for attr, with := range map[string]string{
-		"owner": "free_address", "ca_certificate": "reachable, image", "packages": "executable, executables, kernel_module",
+		"owner": "free_address", "ca_certificate": "reachable, image", "sha256": "image", "packages": "executable, executables, kernel_module",
 	} {
 		if !args.Value.GetAttr(attr).IsNull() && !strings.Contains(", "+with+",", ", "+probe+",") {
 			diags = append(diags, args.Fault(attr, "Argument without its requirement", fmt.Sprintf("%s goes with %s and not with %s; leave it out.", attr, with, probe)))

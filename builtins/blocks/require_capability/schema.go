@@ -15,6 +15,13 @@ func schema() block.Schema {
 	address.Grammar, address.Check = "IP address and port", checkAddress
 	image := block.Text("image").Says("An image whose manifest must be to be had: a registry reference, `oci-layout:PATH[:tag]`, or the URL or absolute path of an archive. One by digest that is in the cache needs no network.")
 	image.Grammar, image.Check = "image", checkImage
+	sha256 := block.Text("sha256").Says("With `image`: the digest of an archive. One that is in the cache needs no network.")
+	sha256.Grammar, sha256.Check = "SHA-256 digest", func(v cty.Value) error {
+		if !hexDigest.MatchString(v.AsString()) {
+			return block.Advicef("A SHA-256 digest has 64 hexadecimal digits; this has %d characters.", len(v.AsString()))
+		}
+		return nil
+	}
 	noSwap := block.Attr{Name: "no_swap", Type: cty.Bool, Grammar: "true", Doc: "`true`: no swap may be active."}
 	return block.Schema{
 		Attrs: []block.Attr{
@@ -31,6 +38,7 @@ func schema() block.Schema {
 			block.URL("reachable").Says("A URL that must answer; any answer below 500 will do."),
 			block.Text("ca_certificate").Says("With `reachable` and `image`: the certificates to trust, as PEM text or as the absolute path of a file on the host; for an image beside the host's own, and like the `rootfs` of a machine without it those of `/etc/hostler/registry-ca.pem`."),
 			image,
+			sha256,
 			block.UnitName("unit_inactive").Says("A unit that must not run."),
 			noSwap,
 			block.Choice("severity", "error", "error", "warning").Says("Whether a host that does not meet it is refused or only warned about."),
@@ -45,6 +53,8 @@ func schema() block.Schema {
 		}},
 	}
 }
+
+var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 var version = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
 

@@ -693,7 +693,8 @@ require_capability "api_server" {
 }
 
 require_capability "rootfs_image" {
-  image = var.rootfs_image
+  image  = var.rootfs_image
+  sha256 = var.rootfs_sha256
 }
 
 require_capability "kubernetes_programs" {
