@@ -43,6 +43,8 @@ type Recipe struct {
 	faulty map[hclsyntax.Expression]bool
 	// budget is what constants may make.
 	budget *syntax.Budget
+	// used counts the use blocks that were read, those of all recipes.
+	used *int
 	// broken is true when the text could not be understood at all.
 	broken bool
 }
@@ -59,7 +61,7 @@ func (*use) isItem()   {}
 // constrain; "" leaves that out. The recipe is never nil, so that its files
 // are there for diagnostics.
 func Load(src Source, vocab block.Vocabulary, loader Loader, version string) (*Recipe, hcl.Diagnostics) {
-	r := &Recipe{source: src, loader: loader, vocab: vocab, version: version, faults: &faults{}, budget: syntax.NewBudget()}
+	r := &Recipe{source: src, loader: loader, vocab: vocab, version: version, faults: &faults{}, budget: syntax.NewBudget(), used: new(int)}
 	r.collect()
 	if !r.broken {
 		r.check()

@@ -24,6 +24,10 @@ type use struct {
 // maxUseDepth bounds how deep recipes use each other.
 const maxUseDepth = 16
 
+// maxUses bounds how many recipes are read for one: two that each use the next
+// twice are a thousand soon.
+const maxUses = 1000
+
 func (r *Recipe) readUse(b *hclsyntax.Block) {
 	label, ok := r.oneLabel(b, "use", "its name")
 	if !ok || !r.checkIdentifier(b.LabelRanges[0], label, "use block") {
@@ -83,8 +87,12 @@ func (r *Recipe) loadUse(u *use, ref string, a *hclsyntax.Attribute) {
 		r.errorf(at, "Recipes nested too deep", "Recipes use each other more than %d deep. Use this one from a recipe higher up.", maxUseDepth)
 		return
 	}
+	if *r.used++; *r.used > maxUses {
+		r.errorf(at, "Too many recipes", "Recipes use each other more than %d times in all. Use one that is the same everywhere once.", maxUses)
+		return
+	}
 	child := &Recipe{
-		source: src, loader: r.loader, vocab: r.vocab, version: r.version, faults: r.faults, budget: r.budget,
+		source: src, loader: r.loader, vocab: r.vocab, version: r.version, faults: r.faults, budget: r.budget, used: r.used,
 		user: u, parent: r, prefix: r.prefix + "use." + u.label + ".",
 	}
 	u.read = child
