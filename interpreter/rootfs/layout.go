@@ -108,6 +108,42 @@ func pick(all []v1.Descriptor, tag string, want Platform) (v1.Descriptor, error)
 	return choose(found, want)
 }
 
+// HasLayout says why an OCI layout has no image of the tag that a reference to
+// it names, nil if it has. Of a layout in a tar only that it is there is looked
+// at. Nothing is verified.
+func HasLayout(f host.FileView, image string) error {
+	ref, err := parseReference(image)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat(ref.path)
+	if err != nil || !info.IsDir() {
+		return err
+	}
+	name := path.Join(ref.path, "index.json")
+	file, err := f.Open(name)
+	if err != nil {
+		return err
+	}
+	raw, err := readDocument(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	index, err := v1.ParseIndexManifest(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, d := range index.Manifests {
+		if !isAttestation(d) && (ref.tag == "" || named(d, ref.tag)) {
+			return nil
+		}
+	}
+	if ref.tag == "" {
+		return fmt.Errorf("%s holds no image", ref.path)
+	}
+	return fmt.Errorf("%s holds no image with the tag %s", ref.path, ref.tag)
+}
+
 func named(d v1.Descriptor, tag string) bool {
 	for _, key := range []string{refName, containerdRef} {
 		if name := d.Annotations[key]; name == tag || strings.HasSuffix(name, ":"+tag) {

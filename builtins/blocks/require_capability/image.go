@@ -2,7 +2,6 @@ package requirecapability
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,7 +17,6 @@ import (
 	"hostler/interpreter/block"
 	"hostler/interpreter/host"
 	"hostler/interpreter/rootfs"
-	"hostler/interpreter/thing"
 )
 
 // picture is an image that is asked for.
@@ -75,10 +73,14 @@ func checkImage(v cty.Value) error {
 	if path.IsAbs(ref) {
 		return block.CheckPath(ref)
 	}
-	for _, prefix := range []string{"oci-layout:", "https://", "http://"} {
-		if strings.HasPrefix(ref, prefix) {
-			return nil
+	switch {
+	case strings.HasPrefix(ref, "https://"):
+		return nil
+	case strings.HasPrefix(ref, "oci-layout:"), strings.HasPrefix(ref, "http://"):
+		if err := rootfs.CheckReference(ref, ""); err != nil {
+			return block.Advicef("%v.", err)
 		}
+		return nil
 	}
 	if _, err := name.ParseReference(ref, name.StrictValidation); err != nil {
 		return block.Advicef("%q is no full reference; write the registry, the repository and a tag or digest, for example \"registry.example.com/worker:1.2.0\".", ref)
@@ -88,10 +90,10 @@ func checkImage(v cty.Value) error {
 
 // hasManifest says whether an image is there, without fetching its layers.
 func hasManifest(ctx context.Context, v host.View, ref string) error {
-	if layout, ok := strings.CutPrefix(ref, "oci-layout:"); ok {
-		return hasLayout(v.Files, layout)
+	if strings.HasPrefix(ref, "oci-layout:") {
+		return rootfs.HasLayout(v.Files, ref)
 	}
-	if strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://") {
+	if strings.HasPrefix(ref, "https://") {
 		return hasArchive(ctx, v, ref)
 	}
 	if path.IsAbs(ref) {
@@ -131,33 +133,4 @@ func hasArchive(ctx context.Context, v host.View, address string) error {
 		}
 	}
 	return nil
-}
-
-// hasLayout looks into an OCI layout; after the last colon may stand a tag.
-func hasLayout(f host.FileView, layout string) error {
-	dir, tag := layout, ""
-	if at := strings.LastIndex(layout, ":"); at > strings.LastIndex(layout, "/") {
-		dir, tag = layout[:at], layout[at+1:]
-	}
-	raw, err := thing.ReadAll(f, path.Join(dir, "index.json"))
-	if err != nil {
-		return err
-	}
-	var index struct {
-		Manifests []struct {
-			Annotations map[string]string `json:"annotations"`
-		} `json:"manifests"`
-	}
-	if err := json.Unmarshal(raw, &index); err != nil {
-		return fmt.Errorf("%s: %w", path.Join(dir, "index.json"), err)
-	}
-	for _, m := range index.Manifests {
-		if tag == "" || m.Annotations["org.opencontainers.image.ref.name"] == tag {
-			return nil
-		}
-	}
-	if tag == "" {
-		return fmt.Errorf("%s holds no image", dir)
-	}
-	return fmt.Errorf("%s holds no image with the tag %s", dir, tag)
 }

@@ -30,6 +30,8 @@ func options() memory.Options {
 		Executables: []string{"nft", "/opt/tool"},
 		Files: map[string]memory.File{
 			"/srv/file": {Content: "x"}, "/srv/lost": {Link: "/nowhere"},
+			"/srv/named/index.json":  {Content: `{"manifests": [{"annotations": {"org.opencontainers.image.ref.name": "registry.example.com/worker:v1"}}]}`},
+			"/srv/layout.tar":        {Content: "a tar"},
 			"/srv/layout/index.json": {Content: `{"manifests": [{"annotations": {"org.opencontainers.image.ref.name": "v1"}}]}`},
 			"/srv/empty/index.json":  {Content: `{"manifests": []}`}, "/srv/broken/index.json": {Content: "{"},
 			"/mnt/noexec/x": {}, "/mnt/small/x": {},
@@ -109,6 +111,8 @@ var probes = map[string]string{
 	`image = "oci-layout:/srv/layout"`:                            "",
 	`image = "oci-layout:/srv/layout:v1"`:                         "",
 	`image = "oci-layout:/srv/layout:v2"`:                         "/srv/layout holds no image with the tag v2",
+	`image = "oci-layout:/srv/named:v1"`:                          "", // by the end of a full name
+	`image = "oci-layout:/srv/layout.tar:v1"`:                     "", // a layout in a tar is looked into when it is unpacked
 	`image = "oci-layout:/srv/empty"`:                             "/srv/empty holds no image",
 	`image = "oci-layout:/srv/broken"`:                            "/srv/broken/index.json",
 	`image = "oci-layout:/srv/gone"`:                              "no such file",
@@ -346,6 +350,8 @@ func TestFaults(t *testing.T) {
 		`systemd_min = 2.5`:            "whole number",
 		`free_address = "10250"`:       "no address and port",
 		`image = "worker"`:             "no full reference",
+		`image = "oci-layout:srv"`:     "needs an absolute, clean path",
+		`image = "http://a.b/x.tar"`:   "over plain http is refused",
 		`executables = [""]`:           "empty string",
 		"free_space { path = \"/a\" }": "bytes is required",
 	} {
