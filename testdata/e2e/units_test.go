@@ -96,7 +96,7 @@ func unitCases() []unitCase {
 			steps: "systemd_unit \"slow.service\" { state = \"started\" }\nwait_for \"slow\" { unit = \"slow.service\" }", then: "systemctl is-active slow.service", after: "true",
 		},
 		{
-			name: "stopping", setup: foreign("slow.service", `[Service]\nType=notify\nNotifyAccess=all\nExecStart=/bin/sh -c "systemd-notify --ready; exec sleep infinity"\nExecStop=/usr/bin/sleep 2\n`) + "systemctl restart slow.service; systemctl stop --no-block slow.service",
+			name: "stopping", setup: foreign("slow.service", `[Service]\nType=notify\nNotifyAccess=all\nExecStart=/bin/sh -c "systemd-notify --ready; exec sleep infinity"\nExecStop=/usr/bin/sleep 2\n`) + "systemctl restart slow.service; systemctl stop --no-block slow.service; while systemctl is-active --quiet slow.service; do sleep 0.1; done",
 			steps: `systemd_unit "slow.service" { state = "started" }`, then: "systemctl is-active slow.service", after: "! systemctl is-active slow.service",
 		},
 		{
