@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -176,31 +175,6 @@ func (a *app) sources() map[string]*hcl.File {
 	for name, file := range a.files {
 		files[name] = file
 	}
-	return files
-}
-
-// diagnose shows diagnostics with the lines they are about.
-func (a *app) diagnose(diags hcl.Diagnostics) {
-	w := hcl.NewDiagnosticTextWriter(a.err.W, quotable(a.sources()), uint(a.width), a.pen(a.err).Color)
-	if err := w.WriteDiagnostics(diags); err != nil {
-		fmt.Fprintf(a.err.W, "hostler: write diagnostics: %v\n", err)
-	}
-}
-
-// quotedLine is the longest line, in bytes, that is shown with a diagnostic
-// about it.
-const quotedLine = 4096
-
-// quotable leaves out the files with lines that nobody could read.
-func quotable(files map[string]*hcl.File) map[string]*hcl.File {
-	maps.DeleteFunc(files, func(_ string, f *hcl.File) bool {
-		for line := range bytes.Lines(f.Bytes) {
-			if len(line) > quotedLine {
-				return true
-			}
-		}
-		return false
-	})
 	return files
 }
 

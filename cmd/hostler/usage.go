@@ -44,7 +44,11 @@ func flagFault(c *cobra.Command, err error) error {
 			return usagef("flags have two dashes; write --%s", name)
 		}
 	}
-	return usagef("there is no flag --%s.%s See %s --help", name, didYouMean("--", name, names), c.CommandPath())
+	hint := didYouMean("--", name, names)
+	if name == "var-file" && c.Flags().Lookup("inputs") != nil {
+		hint = " Files with values are given with --inputs." // as other tools call them
+	}
+	return usagef("there is no flag --%s.%s See %s --help", name, hint, c.CommandPath())
 }
 
 // didYouMean is a sentence with the name that was probably meant, or "".
