@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
 
 	"hostler/interpreter/host"
 )
@@ -48,13 +49,14 @@ type keychain struct {
 
 // Resolve finds the credentials for a registry or one of its repositories.
 func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
-	for _, name := range k.names {
-		all, err := k.read(name)
+	for _, file := range k.names {
+		all, err := k.read(file)
 		if err != nil {
 			return nil, err
 		}
 		for _, key := range entryNames(target) {
-			if c, ok := all[key]; ok {
+			// A login that a helper keeps leaves an entry with nothing in it.
+			if c := all[key]; c != (authn.AuthConfig{}) {
 				return authn.FromConfig(c), nil
 			}
 		}
@@ -65,10 +67,20 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 // entryNames are the names under which credentials for target may stand, the
 // most particular first.
 func entryNames(target authn.Resource) []string {
-	registry := target.RegistryStr()
-	var names []string
-	for name := target.String(); strings.HasPrefix(name, registry+"/"); name = path.Dir(name) {
-		names = append(names, name)
+	registry, repository := target.RegistryStr(), target.String()
+	names := namesAt(registry, repository)
+	if registry == name.DefaultRegistry { // docker.io to podman and skopeo
+		names = append(names, namesAt(dockerHub, dockerHub+strings.TrimPrefix(repository, registry))...)
+	}
+	return names
+}
+
+// dockerHub is what people call the registry whose server has another name.
+const dockerHub = "docker.io"
+
+func namesAt(registry, repository string) (names []string) {
+	for at := repository; strings.HasPrefix(at, registry+"/"); at = path.Dir(at) {
+		names = append(names, at)
 	}
 	return append(names, registry, "https://"+registry, "https://"+registry+"/v1/")
 }

@@ -51,6 +51,48 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKeysOfDockerHub: who logged in with podman or skopeo has an entry for
+// docker.io, with docker one for its server; and a login that a helper keeps
+// hides none in another file.
+func TestKeysOfDockerHub(t *testing.T) {
+	h, _ := realHost(t)
+	for file, text := range map[string]string{
+		"/podman": `{"auths":{"docker.io":{"username":"podman","password":"p"},"docker.io/team":{"username":"team","password":"p"}}}`,
+		"/docker": `{"auths":{"https://index.docker.io/v1/":{"username":"docker","password":"p"}}}`,
+		"/helper": `{"auths":{"https://index.docker.io/v1/":{},"a.example":{}},"credsStore":"secretservice"}`,
+		"/keys":   `{"auths":{"a.example":{"username":"a","password":"p"}}}`,
+	} {
+		if err := host.Replace(h.Files, file, host.Content{Bytes: []byte(text), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		files      []string
+		repo, want string
+	}{
+		{[]string{"/podman"}, "docker.io/library/debian", "podman"},
+		{[]string{"/podman"}, "docker.io/team/x", "team"},
+		{[]string{"/docker"}, "docker.io/team/x", "docker"},
+		{[]string{"/helper", "/podman"}, "docker.io/library/debian", "podman"},
+		{[]string{"/helper", "/keys"}, "a.example/x", "a"},
+		{[]string{"/helper"}, "a.example/x", ""},
+		{[]string{"/podman"}, "a.example/x", ""},
+	} {
+		r, err := name.NewRepository(c.repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		auth, err := Keys(h.Files, c.files...).Resolve(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := authn.Authorization(context.Background(), auth)
+		if err != nil || got.Username != c.want {
+			t.Errorf("%v for %s: %q %v, want %q", c.files, c.repo, got.Username, err, c.want)
+		}
+	}
+}
+
 // TestKeysOfParts: the most particular entry counts, as in
 // containers-auth.json(5).
 func TestKeysOfParts(t *testing.T) {
