@@ -56,7 +56,7 @@ func MakeDir(f Files, dir string, a Access) error {
 		mode = a.Mode
 	}
 	if err := f.Mkdir(dir, FileMode(mode)); err != nil {
-		return dangling(f, dir, explain(err))
+		return Dangling(f, dir, explain(err))
 	}
 	if err := SetAccess(f, dir, a); err != nil {
 		return err
@@ -64,8 +64,9 @@ func MakeDir(f Files, dir string, a Access) error {
 	return SyncDir(f, path.Dir(dir))
 }
 
-// dangling explains why a directory cannot be made where a link to nothing is.
-func dangling(f Files, dir string, err error) error {
+// Dangling adds to the error of a directory that could not be made that a link to
+// nothing is in its place, if one is.
+func Dangling(f Files, dir string, err error) error {
 	target, readErr := f.ReadlinkIfPossible(dir)
 	if !errors.Is(err, fs.ErrExist) || readErr != nil {
 		return err

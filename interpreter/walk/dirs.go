@@ -71,7 +71,7 @@ func makeDir(f host.Files, dir, mode string) error {
 		}
 	}
 	if err := f.Mkdir(dir, host.FileMode(bits)); err != nil {
-		return err
+		return host.Dangling(f, dir, host.Explain(err))
 	}
 	return host.SyncDir(f, path.Dir(dir))
 }
