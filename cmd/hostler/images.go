@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hostler/interpreter/eval"
 	"hostler/interpreter/rehearse"
 	"hostler/interpreter/rehearse/scene"
 	"hostler/recipes"
@@ -37,7 +38,7 @@ func findImages(paths, recipeNames []string) (images []rehearse.Image, err error
 			if shipped, ok := strings.CutPrefix(name, "recipe:"); ok {
 				images, err = imagesBelow(recipes.FS(), shipped, images)
 			} else if info, bad := os.Stat(name); bad == nil && info.IsDir() {
-				images, err = imagesBelow(os.DirFS(name), ".", images)
+				images, err = imagesBelow(eval.Plain(os.DirFS(name)), ".", images)
 			}
 			if err != nil {
 				return nil, err
@@ -59,7 +60,7 @@ func findImages(paths, recipeNames []string) (images []rehearse.Image, err error
 		if dir == "" {
 			dir = "."
 		}
-		if images, err = imagesBelow(os.DirFS(dir), filepath.ToSlash(file), images); err != nil {
+		if images, err = imagesBelow(eval.Plain(os.DirFS(dir)), filepath.ToSlash(file), images); err != nil {
 			return nil, err
 		}
 	}

@@ -158,7 +158,7 @@ func place(dir, file string) (rehearse.Place, error) {
 		return rehearse.Place{}, err
 	}
 	return rehearse.Place{
-		Name: filepath.ToSlash(name), Dir: filepath.ToSlash(dir), Recipe: src, Files: os.DirFS(dir),
+		Name: filepath.ToSlash(name), Dir: filepath.ToSlash(dir), Recipe: src, Files: eval.Plain(os.DirFS(dir)),
 		Previous: func(below string) (eval.Source, error) {
 			return eval.Open(filepath.Join(dir, rehearse.TestDir, filepath.FromSlash(below)))
 		},

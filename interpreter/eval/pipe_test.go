@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,5 +34,26 @@ func TestOpenPipe(t *testing.T) {
 	}
 	if _, err := pipe.ReadFile("recipe.hcl"); err != nil {
 		t.Errorf("plain file: %v", err)
+	}
+}
+
+// A tree of tests is read as one of a recipe is.
+func TestPlain(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree := eval.Plain(os.DirFS(dir))
+	if _, err := fs.ReadFile(tree, "pipe"); err == nil || !strings.Contains(err.Error(), "pipe is neither a file nor a directory") {
+		t.Error(err)
+	}
+	if text, err := fs.ReadFile(tree, "file"); err != nil || string(text) != "x" {
+		t.Errorf("%q %v", text, err)
+	}
+	if names, err := fs.Glob(tree, "*"); err != nil || len(names) != 2 {
+		t.Errorf("%v %v", names, err)
 	}
 }

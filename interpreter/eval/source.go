@@ -106,6 +106,23 @@ func openPlain(root *os.Root, name string) (fs.File, error) {
 	return root.Open(name)
 }
 
+// Plain is a file tree in which only files and directories can be opened: a pipe
+// would wait for its writer. Links are followed.
+func Plain(fsys fs.FS) fs.FS { return plain{fsys} }
+
+type plain struct{ fs.FS }
+
+func (p plain) Open(name string) (fs.File, error) {
+	info, err := fs.Stat(p.FS, name)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = fmt.Errorf("%s is neither a file nor a directory", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.FS.Open(name)
+}
+
 func (t *tree) Name() string { return t.join(t.main) }
 
 // join is the display name of a file of the recipe.
