@@ -80,6 +80,10 @@ func (r *reading) top(body *hclsyntax.Body) {
 	for _, b := range tests {
 		r.test(b)
 	}
+	if len(tests) == 0 && len(r.diags) == 0 {
+		r.add(hcl.Range{Filename: r.name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Test file without tests",
+			"It shows nothing: write test %q { … }, or take the file away.", "comes up on a fresh host")
+	}
 }
 
 func (r *reading) add(rng hcl.Range, summary, format string, args ...any) {
