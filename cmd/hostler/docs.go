@@ -163,6 +163,6 @@ func exitMeanings() []exitMeaning {
 		{exitUnprivileged, "not privileged"},
 		{exitUnmet, "the host does not meet the recipe's requirements"},
 		{exitInterrupt, "interrupted (SIGINT)"},
-		{exitTerminated, "interrupted (SIGTERM)"},
+		{exitTerminated, "interrupted (SIGTERM, SIGHUP)"},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -73,10 +72,10 @@ func (a *app) interrupted(err error, sig os.Signal) int {
 		a.show(err)
 	}
 	fmt.Fprintln(a.err.W, "hostler: interrupted; what was begun is finished by running the command again")
-	if sig == syscall.SIGTERM {
-		return exitTerminated
+	if sig == os.Interrupt {
+		return exitInterrupt
 	}
-	return exitInterrupt
+	return exitTerminated
 }
 
 // codeOf is the exit code of an error. When several hold: 75, 77, 65, 73, 78.

@@ -56,6 +56,7 @@ func TestExitOnSignals(t *testing.T) {
 		{nil, os.Interrupt, 0, ""}, // it was done before the signal counted
 		{context.Canceled, os.Interrupt, 130, "hostler: interrupted"},
 		{fmt.Errorf("a: %w", context.Canceled), syscall.SIGTERM, 143, "hostler: interrupted"},
+		{context.Canceled, syscall.SIGHUP, 143, "hostler: interrupted"},
 		{errors.New("disk full"), os.Interrupt, 130, "hostler: disk full\nhostler: interrupted"},
 		{&codeError{code: 2}, nil, 2, ""},
 		{usagef("no such flag"), nil, 64, "hostler: no such flag\n"},

@@ -35,6 +35,9 @@ func interruptible() (ctx context.Context, cause func() os.Signal, stop func()) 
 	signals := make(chan os.Signal, 1)
 	got := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup(1)
+		signal.Notify(signals, syscall.SIGHUP) // the terminal is gone
+	}
 	go func() {
 		select {
 		case s := <-signals:
