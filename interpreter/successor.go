@@ -14,7 +14,7 @@ import (
 // installed cannot be executed. A record that the delivered program cannot read,
 // because a newer one wrote it, is a reason to hand over.
 func (in *Interpreter) Successor(ctx context.Context, executable string) (string, error) {
-	if !in.Host.Identity.Live || !delivery.IsDelivered(path.Dir(path.Dir(executable)), executable) {
+	if !in.Host.Identity.Live || !delivery.MayBeDelivered(executable) {
 		return "", nil
 	}
 	rec, err := record.NewStore(in.Host, in.Rand).Head(ctx)

@@ -36,10 +36,10 @@ type app struct {
 
 // The groups of commands, as --help lists them.
 const (
-	authoring = "authoring"
-	reading   = "reading"
-	changing  = "changing"
-	delivery  = "delivery"
+	authoring  = "authoring"
+	reading    = "reading"
+	changing   = "changing"
+	delivering = "delivery"
 )
 
 // command is the program's command tree.
@@ -105,7 +105,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		{reading, "Read a host:", []*cobra.Command{a.factsCommand(), a.preflightCommand(), a.planCommand(), a.verifyCommand(), a.statusCommand(),
 			a.whyCommand(), a.historyCommand(), a.reportCommand(), a.supportCommand()}},
 		{changing, "Change a host:", []*cobra.Command{a.ensureCommand(), a.applyCommand(), a.repaveCommand(), a.adoptCommand(), a.resetCommand(), a.upgradeCommand(), a.daemonCommand()}},
-		{delivery, "Deliver:", []*cobra.Command{a.recipesCommand(), a.renderCommand()}},
+		{delivering, "Deliver:", []*cobra.Command{a.recipesCommand(), a.renderCommand()}},
 		{"", "", []*cobra.Command{a.versionCommand(), a.completionCommand(), a.docsCommand()}},
 	} {
 		if group.id != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hostler/interpreter"
+	"hostler/interpreter/delivery"
 )
 
 // handOver lets the installed program do what a delivered one was called for.
@@ -17,8 +18,8 @@ func (a *app) handOver(c *cobra.Command) error {
 		return nil
 	}
 	self, err := os.Executable()
-	if err != nil {
-		return nil // who we are cannot be told: we go on
+	if err != nil || !delivery.MayBeDelivered(self) {
+		return nil // also where who we are cannot be told
 	}
 	var successor string
 	err = a.on(c.Context(), c.Name(), func(in *interpreter.Interpreter) (err error) {

@@ -94,6 +94,11 @@ func Delivered(prefix string) []string {
 	return []string{Program(prefix), InputsHCL, InputsJSON, RecipeDir, CredentialsDir, UnitPath(BootUnit)}
 }
 
+// MayBeDelivered says whether an executable was delivered below some prefix.
+func MayBeDelivered(executable string) bool {
+	return IsDelivered(path.Dir(path.Dir(executable)), executable)
+}
+
 // IsDelivered says whether an executable is one that was delivered, and not one
 // that is installed in a slot: the delivered program, or one in a staging
 // directory.

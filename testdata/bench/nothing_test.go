@@ -156,7 +156,7 @@ func publish(t *testing.T, text string, rows []row) {
 	}
 	page := "# The cost of nothing\n\nWhat `hostler ensure` takes on a healthy, complete host: medians of " + fmt.Sprint(times) +
 		" runs in a host of the lab, as `make bench` prints them. Figures of one run compare with each other, not with those of another machine.\n\n" +
-		text + "\n![Cost by number of file steps](nothing.svg)\n"
+		text + "\nThe cost by number of file steps is [drawn](nothing.svg).\n"
 	for name, content := range map[string]string{"nothing.md": page, "nothing.svg": plot(rows)} {
 		if err := os.WriteFile(dir+name, []byte(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -56,6 +56,13 @@ func (m *fakeManager) reply(q question) ([]any, *dbus.Error) {
 	case "GetAll":
 		return m.properties(q.path), nil
 	case "Get":
+		if strings.Contains(string(q.path), "/unit/") {
+			all := m.properties(q.path)[0].(map[string]dbus.Variant)
+			if v, ok := all[q.args[1].(string)]; ok {
+				return []any{v}, nil
+			}
+			return nil, &dbus.Error{Name: "org.freedesktop.DBus.Error.UnknownProperty"}
+		}
 		if q.args[1] == "Version" {
 			return []any{dbus.MakeVariant("252.39-1")}, nil
 		}

@@ -72,6 +72,9 @@ func (m *machines) Host(ctx context.Context, name string) (host.Host, error) {
 	if !host.ValidMachineName(name) {
 		return host.Host{}, fmt.Errorf("machine %q: %w: that is no machine name", name, host.ErrNoMachine)
 	}
+	if h, ok := m.stillOpen(name); ok {
+		return h, nil
+	}
 	state, registered, err := m.machined().find(ctx, name)
 	if err != nil && !errors.Is(err, host.ErrNoMachined) {
 		return host.Host{}, fmt.Errorf("machine %s: asking whether it is registered: %w", name, err)
@@ -83,6 +86,15 @@ func (m *machines) Host(ctx context.Context, name string) (host.Host, error) {
 		return host.Host{}, fmt.Errorf("machine %s is a %s; only containers can be worked in", name, state.Class)
 	}
 	return m.get(name, state.Leader, func() (opened, error) { return m.enter(name, state.Leader) })
+}
+
+// stillOpen returns the inside of a running machine that was opened and still
+// runs: while its first process lives, no other machine has its name.
+func (m *machines) stillOpen(name string) (host.Host, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	then, known := m.open[name]
+	return then.host, known && then.leader != 0 && then.same()
 }
 
 // get returns what is open for a machine, or opens it. leader is 0 for a

@@ -86,13 +86,25 @@ func (m *manager) connect(ctx context.Context, patience time.Duration) (*systemd
 		// It subscribes to the ends of jobs before it returns. Manager.Subscribe,
 		// which would bring the signals of every unit, is not called: the
 		// manager tells the ends of its jobs to the client that queued them.
-		conn, err := systemd.NewConnection(func() (*dbus.Conn, error) { return m.dial(m.life) })
+		conn, err := systemd.NewConnection(m.once())
 		if err == nil || (offline.Clock{}).Monotonic()-began >= patience {
 			return conn, err
 		}
 		if sleeping := (offline.Clock{}).Sleep(ctx, reconnectPause); sleeping != nil {
 			return nil, errors.Join(sleeping, err)
 		}
+	}
+}
+
+// once dials when it is called first. The library asks for two connections, one
+// of them for signals; one does for both.
+func (m *manager) once() func() (*dbus.Conn, error) {
+	var conn *dbus.Conn
+	return func() (_ *dbus.Conn, err error) {
+		if conn == nil {
+			conn, err = m.dial(m.life)
+		}
+		return conn, err
 	}
 }
 

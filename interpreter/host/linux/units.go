@@ -81,7 +81,7 @@ func (u units) Unit(ctx context.Context, name string) (host.UnitState, error) {
 
 func (u units) properties(ctx context.Context, name string) (properties, error) {
 	p, err := ask(ctx, u.manager, callTime, func(ctx context.Context, c *systemd.Conn) (map[string]any, error) {
-		return c.GetAllPropertiesContext(ctx, name)
+		return propertiesOf(ctx, c, name)
 	})
 	return p, wrap("unit "+name, err)
 }
