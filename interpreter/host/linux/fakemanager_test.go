@@ -21,6 +21,7 @@ type fakeManager struct {
 	queue  func(m *fakeManager, verb string) *dbus.Error
 	queued bool
 	calls  []string
+	onGet  func(property string)  // of a unit
 	refuse map[string]*dbus.Error // by method
 }
 
@@ -57,6 +58,9 @@ func (m *fakeManager) reply(q question) ([]any, *dbus.Error) {
 		return m.properties(q.path), nil
 	case "Get":
 		if strings.Contains(string(q.path), "/unit/") {
+			if m.onGet != nil {
+				m.onGet(q.args[1].(string))
+			}
 			all := m.properties(q.path)[0].(map[string]dbus.Variant)
 			if v, ok := all[q.args[1].(string)]; ok {
 				return []any{v}, nil
