@@ -103,7 +103,7 @@ func unprivileged(ts *testscript.TestScript, _ bool, args []string) {
 // interrupted SIGNAL CODE TEXT PROGRAM [ARG…]: the program gets the signal once
 // its output holds the text ("-" for at once) and ends with that status.
 func interrupted(ts *testscript.TestScript, _ bool, args []string) {
-	signal := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
+	signal := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[args[0]]
 	p := prepare(ts, args[3:])
 	ts.Check(p.Start())
 	for deadline := time.Now().Add(20 * time.Second); ; {
