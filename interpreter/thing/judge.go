@@ -92,6 +92,9 @@ func Forgotten(u host.UnitState) bool {
 
 // Stopped says whether nothing of the unit runs or is about to.
 func Stopped(u host.UnitState) bool {
+	if u.JobType == string(host.JobStart) || u.JobType == string(host.JobRestart) {
+		return false
+	}
 	switch u.ActiveState {
 	case "inactive", "failed", "":
 		return true

@@ -109,6 +109,15 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestStoppedWithAJob: what is about to start is not stopped.
+func TestStoppedWithAJob(t *testing.T) {
+	for job, want := range map[string]bool{"": true, "stop": true, "start": false, "restart": false, "verify-active": true} {
+		if got := thing.Stopped(host.UnitState{LoadState: "loaded", ActiveState: "inactive", JobType: job}); got != want {
+			t.Errorf("job %q: stopped %v", job, got)
+		}
+	}
+}
+
 func TestStartedAndStopped(t *testing.T) {
 	for state, want := range map[string][2]bool{
 		"active": {true, false}, "activating": {true, false}, "inactive": {false, true}, "failed": {false, true}, "deactivating": {false, false},

@@ -94,8 +94,10 @@ func (s *bootStep) needs(ctx context.Context, v host.View) (why string, action b
 	return "it does not run", block.ActionRun, nil
 }
 
-// otherSlot is a slot that runs and is not the active one, "" if none does: two
-// slots are one machine, and never run at a time.
+// otherSlot is a slot that runs, or is about to, and is not the active one, ""
+// if none does: two slots are one machine, and never run at a time. machined
+// knows of a machine when it is up; a killed run may have queued its start just
+// before.
 func (s *bootStep) otherSlot(ctx context.Context, v host.View) (string, error) {
 	for _, slot := range s.slots {
 		if slot == s.active {
@@ -106,6 +108,13 @@ func (s *bootStep) otherSlot(ctx context.Context, v host.View) (string, error) {
 			return "", err
 		}
 		if registered && found.Alive {
+			return slot, nil
+		}
+		u, err := v.Units.Unit(ctx, thing.MachineUnit(slot))
+		if err != nil {
+			return "", err
+		}
+		if !thing.Stopped(u) {
 			return slot, nil
 		}
 	}

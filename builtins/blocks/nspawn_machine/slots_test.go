@@ -93,6 +93,46 @@ func TestReplacedSlotIsLeft(t *testing.T) {
 	enabled("kube2")
 }
 
+// queuedUnits are units of which one is queued to start, until it is stopped.
+type queuedUnits struct {
+	host.Units
+	name    string
+	stopped bool
+}
+
+func (q *queuedUnits) Unit(ctx context.Context, name string) (host.UnitState, error) {
+	u, err := q.Units.Unit(ctx, name)
+	if name == q.name && !q.stopped {
+		u.JobType = "start"
+	}
+	return u, err
+}
+
+func (q *queuedUnits) Queue(ctx context.Context, verb host.JobVerb, name string) error {
+	q.stopped = q.stopped || verb == host.JobStop && name == q.name
+	return q.Units.Queue(ctx, verb, name)
+}
+
+// TestOtherSlotIsQueued: a killed run may have queued the start of the slot that
+// it moved to, of which machined knows nothing yet: it never comes up beside the
+// active one.
+func TestOtherSlotIsQueued(t *testing.T) {
+	s := blocktest.NewStage(memoryHost(nil).Host())
+	text := strings.Replace(body("/srv/one.tar", settings), "name = \"kube1\"", "slots = [\"kube1\", \"kube2\"]", 1)
+	s.MustApply(t, part(t, "rootfs", text))
+	q := &queuedUnits{Units: s.Host.Units, name: thing.MachineUnit("kube2")}
+	s.Host.Units = q
+	boot := part(t, "boot", text)
+	if c := s.MustCheck(t, boot); c.Action != block.ActionRun || !strings.Contains(c.Reason, "kube2, another slot of it, runs") {
+		t.Errorf("check: %+v", c)
+	}
+	s.MustApply(t, boot)
+	if !q.stopped {
+		t.Error("the queued start was not taken back")
+	}
+	s.MustHold(t, boot)
+}
+
 // TestAfterStopFails: the new slot is not started when what follows the stop of
 // the old one fails.
 func TestAfterStopFails(t *testing.T) {
